@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    name: 'demo-server',
+    globalSetup: ['@mcp-interlock/test-kit/redis-setup'],
+    include: ['test/**/*.test.ts'],
+    // Generous on purpose: a slow machine must not fail a test.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});

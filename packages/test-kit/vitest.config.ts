@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    name: 'test-kit',
+    include: ['test/**/*.test.ts'],
+    // Generous on purpose: a slow machine must not fail a test.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
