@@ -1,3 +1,4 @@
+import type {} from '@mcp-interlock/test-kit/redis-setup'; // types `inject('redisUrl')`
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
