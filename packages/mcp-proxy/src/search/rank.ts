@@ -1,0 +1,11 @@
+/** The hook that orders the hits of a search anew. */
+import type { ToolHit } from '../answers.js';
+
+/**
+ * Gives the hits in the order to show. Receives the best hits of the ranking first (up to `candidates`, or every tool when
+ * the query matched little), and may drop or reorder them. A rejection leaves the order as it was.
+ */
+export type RankTools = (
+  request: { readonly query: string; readonly candidates: readonly ToolHit[]; readonly limit: number },
+  options: { readonly signal: AbortSignal | undefined },
+) => readonly ToolHit[] | Promise<readonly ToolHit[]>;
