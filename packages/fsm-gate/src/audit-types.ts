@@ -1,0 +1,39 @@
+/** What the audit knows of one decision. */
+
+/** What happened. */
+export type AuditKind =
+  /** A tool without an event was let through. */
+  | 'allowed'
+  | 'refused'
+  | 'reserved'
+  | 'committed'
+  | 'rolled_back'
+  /** The effect happened but the state did not move: the lease was lost, or the store failed. */
+  | 'lost'
+  /** An operator reset or forced the session. */
+  | 'forced'
+  | 'ended';
+
+/** One decision about one session. Plain JSON: it survives a file. */
+export interface AuditRecord {
+  readonly kind: AuditKind;
+  /** The session's key. */
+  readonly session: string;
+  readonly gate: string;
+  /** The tool; `undefined` where an event was sent without one, or an operator acted. */
+  readonly tool?: string;
+  readonly event?: string;
+  /** The state at the decision. */
+  readonly state: string;
+  /** The state after it, where it moved. */
+  readonly nextState?: string;
+  /** The session's version after the decision. */
+  readonly version: number;
+  readonly fence?: number;
+  /** Why: a refusal's reason, a rollback's cause, an operator's note. */
+  readonly reason?: string;
+  /** The operator. */
+  readonly by?: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
