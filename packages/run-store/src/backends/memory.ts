@@ -1,0 +1,336 @@
+/** The backend within one process: a `Map`, a clock, and the same rules as the others. */
+import type {
+  ClaimReply,
+  ClaimRequest,
+  IndexPage,
+  IndexQuery,
+  PutOptions,
+  RunBackend,
+  RunBackendCapabilities,
+  RunClaims,
+  RunIndex,
+  RunIndexEntry,
+  RunKey,
+  TakeOptions,
+  TouchOptions,
+} from '../backend.js';
+import { startsWith } from '../bytes.js';
+
+export interface MemoryRunBackendOptions {
+  /** The oldest waiting run makes room when there are more; a claimed one never does. Default: no bound. */
+  maxRuns?: number | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  now?: (() => number) | undefined;
+  /** Told the key of each run that made room. */
+  onEvict?: ((key: RunKey) => void) | undefined;
+}
+
+/** The backend, and a `clear()` for tests. */
+export interface MemoryRunBackend extends RunBackend {
+  readonly claims: RunClaims;
+  readonly index: RunIndex;
+  /** Number of runs that wait or are claimed. */
+  readonly size: number;
+  clear(): void;
+}
+
+interface Kept {
+  readonly bytes: Uint8Array;
+  readonly expiresAt: number;
+}
+interface Run extends Kept {
+  readonly sequence: number;
+  readonly index: RunIndexEntry | undefined;
+  readonly cell: Uint8Array | null;
+}
+interface Claimed extends Run {
+  readonly token: string;
+  readonly fence: number;
+  readonly leaseEndsAt: number;
+}
+interface Outcome {
+  readonly token: string;
+  readonly bytes: Uint8Array | undefined;
+  readonly expiresAt: number;
+}
+/** All that is known of one key. */
+interface Slot {
+  waiting?: Run | undefined;
+  claimed?: Claimed | undefined;
+  outcome?: Outcome | undefined;
+  releasedToken?: string | undefined;
+  readonly taken: Map<string, Kept>;
+}
+
+const capabilities: RunBackendCapabilities = {
+  atomicTake: 'process',
+  retrySafeTake: true,
+  expiry: true,
+  durability: 'none',
+  shared: false,
+};
+
+/**
+ * @example
+ * const store = createRunStore({ backend: memoryRunBackend({ maxRuns: 10_000 }) });
+ */
+export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryRunBackend {
+  const { now = Date.now, maxRuns = Number.POSITIVE_INFINITY, onEvict = () => {} } = options;
+  const slots = new Map<RunKey, Slot>();
+  let sequence = 0;
+  let lastFence = 0;
+  /** What expired without being asked for again goes when the map has doubled: constant work a put, on average. */
+  let sweepAt = 1024;
+
+  /** The slot with what has expired taken out of it. */
+  function slotAt(key: RunKey): Slot | undefined {
+    const slot = slots.get(key);
+    if (slot === undefined) return undefined;
+    dropExpired(slot, now());
+    if (isEmpty(slot)) slots.delete(key);
+    return slot;
+  }
+
+  function evict(): void {
+    let surplus = countRuns(slots) - maxRuns;
+    for (const [key, slot] of slots) {
+      if (surplus <= 0) return;
+      if (slot.waiting === undefined) continue;
+      slot.waiting = undefined;
+      surplus -= 1;
+      onEvict(key);
+      if (isEmpty(slot)) slots.delete(key);
+    }
+  }
+
+  async function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
+    const slot: Slot = slotAt(key) ?? { taken: new Map() };
+    const present = slot.waiting ?? slot.claimed;
+    if (put.existing === 'keep' && present !== undefined) {
+      return startsWith(present.bytes, bytes) ? 'stored' : 'exists';
+    }
+    sequence += 1;
+    const expiresAt = put.ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + put.ttlMs;
+    slot.waiting = { bytes, expiresAt, sequence, index: put.index, cell: null };
+    slot.outcome = undefined;
+    slots.delete(key);
+    slots.set(key, slot);
+    if (slots.size > sweepAt) {
+      for (const known of [...slots.keys()]) slotAt(known);
+      sweepAt = Math.max(1024, 2 * slots.size);
+    }
+    if (slots.size > maxRuns) evict();
+    return 'stored';
+  }
+
+  async function get(key: RunKey): Promise<Uint8Array | null> {
+    const slot = slotAt(key);
+    return (slot?.waiting ?? slot?.claimed)?.bytes ?? null;
+  }
+
+  async function take(key: RunKey, { token, retainMs, ifStamp }: TakeOptions): Promise<Uint8Array | null> {
+    const slot = slotAt(key);
+    if (slot === undefined) return null;
+    const earlier = slot.taken.get(token);
+    if (earlier !== undefined) return earlier.bytes;
+    const run = slot.waiting ?? (leaseLives(slot.claimed, now()) ? undefined : slot.claimed);
+    if (run === undefined || (ifStamp !== undefined && !startsWith(run.bytes, ifStamp))) return null;
+    if (run === slot.waiting) slot.waiting = undefined;
+    else slot.claimed = undefined;
+    slot.taken.set(token, { bytes: run.bytes, expiresAt: now() + retainMs });
+    return run.bytes;
+  }
+
+  async function touch(key: RunKey, { ttlMs }: TouchOptions): Promise<boolean> {
+    const slot = slotAt(key);
+    if (slot === undefined || (slot.waiting === undefined && slot.claimed === undefined)) return false;
+    const expiresAt = now() + ttlMs;
+    if (slot.waiting !== undefined) slot.waiting = { ...slot.waiting, expiresAt };
+    if (slot.claimed !== undefined) slot.claimed = { ...slot.claimed, expiresAt };
+    return true;
+  }
+
+  async function remove(key: RunKey): Promise<boolean> {
+    const slot = slotAt(key);
+    if (slot === undefined) return false;
+    const wasThere = slot.waiting !== undefined || slot.claimed !== undefined;
+    slot.waiting = undefined;
+    slot.claimed = undefined;
+    slot.outcome = undefined;
+    if (isEmpty(slot)) slots.delete(key);
+    return wasThere;
+  }
+
+  async function claim(key: RunKey, { token, leaseMs, ifStamp }: ClaimRequest): Promise<ClaimReply> {
+    const slot = slotAt(key);
+    if (slot === undefined) return { kind: 'missing' };
+    const held = slot.claimed;
+    if (held !== undefined && leaseLives(held, now())) {
+      if (held.token !== token) return { kind: 'held', retryInMs: held.leaseEndsAt - now() };
+      return { kind: 'claimed', bytes: held.bytes, fence: held.fence };
+    }
+    const run = slot.waiting ?? held;
+    if (run === undefined) {
+      const outcome = slot.outcome?.bytes;
+      return outcome === undefined ? { kind: 'missing' } : { kind: 'settled', outcome };
+    }
+    if (ifStamp !== undefined && !startsWith(run.bytes, ifStamp)) return { kind: 'missing' };
+    lastFence = Math.max(lastFence + 1, Math.floor(now()));
+    const leaseEndsAt = now() + leaseMs;
+    slot.claimed = { ...run, token, fence: lastFence, leaseEndsAt, expiresAt: outliving(run, now(), leaseMs) };
+    slot.waiting = undefined;
+    return { kind: 'claimed', bytes: run.bytes, fence: lastFence };
+  }
+
+  const claims: RunClaims = {
+    claim,
+    async extend(key, { token, leaseMs }) {
+      const slot = slotAt(key);
+      if (slot?.claimed?.token !== token) return 'stale';
+      const leaseEndsAt = now() + leaseMs;
+      slot.claimed = { ...slot.claimed, leaseEndsAt, expiresAt: outliving(slot.claimed, now(), leaseMs) };
+      return 'ok';
+    },
+    async release(key, { token }) {
+      const slot = slotAt(key);
+      if (slot?.claimed?.token !== token) return slot?.releasedToken === token ? 'ok' : 'stale';
+      const { bytes, expiresAt, sequence, index, cell } = slot.claimed;
+      slot.waiting ??= { bytes, expiresAt, sequence, index, cell };
+      slot.claimed = undefined;
+      slot.releasedToken = token;
+      return 'ok';
+    },
+    async settle(key, { token, outcome, outcomeTtlMs }) {
+      const slot = slotAt(key);
+      if (slot?.claimed?.token !== token) return slot?.outcome?.token === token ? 'ok' : 'stale';
+      slot.claimed = undefined;
+      slot.outcome = { token, bytes: outcome, expiresAt: now() + outcomeTtlMs };
+      return 'ok';
+    },
+  };
+
+  const index: RunIndex = {
+    async list(query) {
+      return pageOf(slots, query, now());
+    },
+    async eraseTenant(tenant) {
+      let erased = 0;
+      for (const [key, slot] of [...slots]) {
+        if ((slot.waiting ?? slot.claimed)?.index?.tenant !== tenant) continue;
+        if (await remove(key)) erased += 1;
+      }
+      return erased;
+    },
+  };
+
+  return {
+    name: 'memory',
+    capabilities,
+    put,
+    get,
+    take,
+    touch,
+    remove,
+    cells: {
+      async read(key) {
+        const slot = slotAt(key);
+        return (slot?.waiting ?? slot?.claimed)?.cell ?? null;
+      },
+      async swap(key, { expected, next, ifStamp }) {
+        const slot = slotAt(key);
+        if (slot?.waiting === undefined || !startsWith(slot.waiting.bytes, ifStamp)) return false;
+        if (!sameBytes(slot.waiting.cell, expected)) return false;
+        slot.waiting = { ...slot.waiting, cell: next };
+        return true;
+      },
+    },
+    claims,
+    index,
+    async sweep({ limit }) {
+      let swept = 0;
+      for (const [key, slot] of [...slots]) {
+        if (swept >= limit) break;
+        const runs = runsOf(slot);
+        slotAt(key);
+        swept += runs - runsOf(slot);
+      }
+      return swept;
+    },
+    get size() {
+      for (const key of [...slots.keys()]) slotAt(key);
+      return countRuns(slots);
+    },
+    clear: () => slots.clear(),
+  };
+}
+
+function dropExpired(slot: Slot, at: number): void {
+  if (slot.waiting !== undefined && slot.waiting.expiresAt <= at) slot.waiting = undefined;
+  if (slot.claimed !== undefined && slot.claimed.expiresAt <= at) slot.claimed = undefined;
+  if (slot.outcome !== undefined && slot.outcome.expiresAt <= at) slot.outcome = undefined;
+  for (const [token, copy] of slot.taken) if (copy.expiresAt <= at) slot.taken.delete(token);
+}
+
+function isEmpty(slot: Slot): boolean {
+  return runsOf(slot) === 0 && slot.outcome === undefined && slot.taken.size === 0;
+}
+
+function runsOf(slot: Slot): number {
+  return (slot.waiting === undefined ? 0 : 1) + (slot.claimed === undefined ? 0 : 1);
+}
+
+function countRuns(slots: ReadonlyMap<RunKey, Slot>): number {
+  let runs = 0;
+  for (const slot of slots.values()) runs += runsOf(slot);
+  return runs;
+}
+
+function leaseLives(claimed: Claimed | undefined, at: number): boolean {
+  return claimed !== undefined && claimed.leaseEndsAt > at;
+}
+
+function outliving(run: Kept, at: number, leaseMs: number): number {
+  return Math.max(run.expiresAt, at + 2 * leaseMs);
+}
+
+function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && startsWith(a, b);
+}
+
+function pageOf(slots: ReadonlyMap<RunKey, Slot>, query: IndexQuery, at: number): IndexPage {
+  const after = query.cursor === undefined ? 0 : Number(query.cursor);
+  const matches: {
+    readonly key: RunKey;
+    readonly run: Run;
+    readonly index: RunIndexEntry;
+    readonly status: 'waiting' | 'claimed';
+  }[] = [];
+  for (const [key, slot] of slots) {
+    dropExpired(slot, at);
+    const run = slot.waiting ?? slot.claimed;
+    const index = run?.index;
+    if (run === undefined || index === undefined || index.tenant !== query.tenant) continue;
+    if (query.principal !== undefined && index.principal !== query.principal) continue;
+    if (query.kind !== undefined && index.kind !== query.kind) continue;
+    if (!(run.sequence > after)) continue;
+    matches.push({
+      key,
+      run,
+      index,
+      status: leaseLives(slot.claimed, at) && slot.waiting === undefined ? 'claimed' : 'waiting',
+    });
+  }
+  matches.sort((a, b) => a.run.sequence - b.run.sequence);
+  const page = matches.slice(0, query.limit);
+  const last = page.at(-1);
+  return {
+    runs: page.map(({ key, run, index, status }) => ({
+      key,
+      bytes: index.bytes,
+      status,
+      ...(run.expiresAt === Number.POSITIVE_INFINITY ? {} : { expiresInMs: run.expiresAt - at }),
+    })),
+    ...(last !== undefined && matches.length > page.length ? { cursor: String(last.run.sequence) } : {}),
+  };
+}

@@ -1,0 +1,30 @@
+/** Small things done with bytes, on Web globals alone. */
+
+export function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  if (bytes.length < prefix.length) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false;
+  return true;
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  // In slices: the argument list of fromCharCode is bounded by the stack.
+  const slice = 0x2000;
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += slice) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + slice));
+  }
+  return btoa(binary);
+}
+
+/** Throws `InvalidCharacterError` where the text is not base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Without padding, with `-` and `_`: fit for keys and URLs. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
