@@ -1,0 +1,345 @@
+/** One living connection to an upstream, as the proxy sees it: bounded calls, forwarded progress, and an end that is told. */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type Client,
+  LOG_LEVEL_META_KEY,
+  type RequestOptions,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { McpConnectionError } from '../errors.js';
+import type { IMcpCallOptions, IMcpServer, IMcpToolInfo } from '../types.js';
+import { CallClock } from './call-clock.js';
+import { callFate } from './call-fate.js';
+import type { UpstreamConfig } from './config.js';
+import { messageOf, UpstreamError } from './errors.js';
+import type { HostCalls } from './host-calls.js';
+import { type HostChannel, hostChannelOf } from './host-channel.js';
+import { answerInputs, isInputRequired } from './input-rounds.js';
+import { listAllTools } from './list-tools.js';
+import type { OpenedClient } from './open-client.js';
+import { StdioUpstreamTransport } from './stdio-transport.js';
+import { awaitedTimer, realTimer, type SetTimer } from './timers.js';
+import { watchToolList } from './tool-list-watch.js';
+
+export interface ConnectionOptions {
+  readonly calls: HostCalls;
+  /** Headers for the calls of one caller, beside those of the configuration. */
+  readonly callerHeaders?: (request: { serverName: string; context: unknown }) => HeadersOfCaller;
+  readonly debugLog?: (line: string) => void;
+  readonly setTimer?: SetTimer;
+}
+
+export type HeadersOfCaller = Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+
+// A result is passed on as it came: what it holds is between the upstream and the host.
+const anyResult = z.looseObject({});
+/** The SDK's own timer only has to be later than ours. */
+const BEYOND_OUR_CLOCK_MS = 2 ** 31 - 1;
+/** What the upstream is told of a cancellation; the caller's own reason is nobody's business there. */
+const CANCELLED = 'cancelled';
+
+export class UpstreamConnection implements IMcpServer {
+  readonly #config: UpstreamConfig;
+  readonly #opened: OpenedClient;
+  readonly #options: ConnectionOptions;
+  readonly #closeListeners = new Set<(reason?: unknown) => void>();
+  readonly #toolListeners = new Set<() => void>();
+  readonly #stopWatching: () => void;
+  #headerTools = new Map<string, IMcpToolInfo>();
+  #ttlMs: number | undefined;
+  #cancelIdle: (() => void) | undefined;
+  #end: { readonly reason: unknown } | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(config: UpstreamConfig, opened: OpenedClient, options: ConnectionOptions) {
+    this.#config = config;
+    this.#opened = opened;
+    this.#options = options;
+    const { client } = opened;
+    client.onclose = () => this.#ended(this.#failure() ?? new Error('the connection was closed by the server'));
+    client.onerror = (error) => options.debugLog?.(`${config.serverName}: ${error.message}`);
+    this.#stopWatching = watchToolList(opened, {
+      onChanged: () => {
+        for (const listener of this.#toolListeners) listener();
+      },
+      onError: (error) => options.debugLog?.(`${config.serverName}: tool list watch: ${messageOf(error)}`),
+      setTimer: options.setTimer ?? realTimer,
+    });
+    this.#restIfIdle();
+  }
+
+  get alive(): boolean {
+    return this.#end === undefined && this.#closing === undefined;
+  }
+
+  get era(): 'legacy' | 'modern' {
+    return this.#opened.era;
+  }
+
+  get client(): Client {
+    return this.#opened.client;
+  }
+
+  async listTools(signal?: AbortSignal): Promise<IMcpToolInfo[]> {
+    return this.#used(async () => {
+      try {
+        const timeout = this.#config.connectTimeoutMs;
+        const list = await listAllTools(this.#opened.client, this.#config.serverName, { timeout, ...neutral(signal) });
+        this.#ttlMs = list.ttlMs;
+        this.#headerTools = new Map(list.tools.filter(declaresHeaders).map((tool) => [tool.name, tool]));
+        return list.tools;
+      } catch (error) {
+        if (isMethodNotFound(error) && !this.#opened.client.getServerCapabilities()?.tools) return [];
+        throw this.#translate(error, 'tools/list', signal);
+      }
+    });
+  }
+
+  async callTool(toolName: string, args: unknown, signal?: AbortSignal, options?: IMcpCallOptions): Promise<unknown> {
+    return this.#used(async () => {
+      const stop = new AbortController();
+      let expired: 'silence' | 'total' | undefined;
+      const clock = new CallClock({
+        silenceMs: this.#config.callTimeoutMs,
+        totalMs: this.#config.maxCallMs,
+        onExpired: (bound) => {
+          expired = bound;
+          stop.abort(CANCELLED);
+        },
+        ...(this.#options.setTimer && { setTimer: this.#options.setTimer }),
+      });
+      const onAbort = (): void => stop.abort(CANCELLED);
+      if (signal?.aborted) onAbort();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const channel = hostChannelOf(options?.context);
+      const call = { toolName, channel, clock, signal: stop.signal };
+      const remove = this.#options.calls.add(call);
+      try {
+        const sendOptions = await this.#sendOptions(stop.signal, clock, options);
+        const send = (added: Record<string, unknown>): Promise<unknown> =>
+          this.#send({ name: toolName, arguments: args, ...added }, channel, sendOptions);
+        const result = await send({});
+        if (!isInputRequired(result) || !channel) return result;
+        return await answerInputs(result, {
+          serverName: this.#config.serverName,
+          toolName,
+          ask: (method, params) => this.#options.calls.ask({ ...call, channel }, method, params),
+          retry: send,
+          delay: (ms) => new Promise((resolve) => void (this.#options.setTimer ?? awaitedTimer)(resolve, ms)),
+        });
+      } catch (error) {
+        throw expired ? this.#timeout(toolName, expired) : this.#translate(error, toolName, signal);
+      } finally {
+        clock.stop();
+        remove();
+        signal?.removeEventListener('abort', onAbort);
+      }
+    });
+  }
+
+  onToolsChanged(listener: () => void): () => void {
+    this.#toolListeners.add(listener);
+    return () => this.#toolListeners.delete(listener);
+  }
+
+  onClose(listener: (reason?: unknown) => void): () => void {
+    if (this.#end) queueMicrotask(() => listener(this.#end?.reason));
+    else this.#closeListeners.add(listener);
+    return () => this.#closeListeners.delete(listener);
+  }
+
+  getInstructions(): string | undefined {
+    return this.#opened.client.getInstructions();
+  }
+
+  getServerInfo(): { name: string; version?: string } | undefined {
+    return this.#opened.client.getServerVersion();
+  }
+
+  getToolsTtlMs(): number | undefined {
+    return this.#ttlMs;
+  }
+
+  /** Ends the connection, and the process with everything that it started. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { client, transport } = this.#opened;
+    this.#ended(undefined);
+    try {
+      // A session of the older protocol is ended on the server too, where the transport can.
+      if ('terminateSession' in transport && transport.sessionId !== undefined) {
+        await withTimeout(
+          Promise.resolve((transport as { terminateSession(): Promise<void> }).terminateSession()),
+          2_000,
+        );
+      }
+    } catch (error) {
+      this.#options.debugLog?.(`${this.#config.serverName}: ending the session: ${messageOf(error)}`);
+    }
+    await client.close().catch((error) => this.#options.debugLog?.(`${this.#config.serverName}: ${messageOf(error)}`));
+    await transport.close().catch(() => undefined);
+  }
+
+  #ended(reason: unknown): void {
+    if (this.#end) return;
+    this.#end = { reason };
+    this.#cancelIdle?.();
+    this.#stopWatching();
+    for (const listener of this.#closeListeners) listener(reason);
+    this.#closeListeners.clear();
+    this.#toolListeners.clear();
+  }
+
+  /** A connection at use does not rest; one that nobody uses is closed after a while. */
+  async #used<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.alive) {
+      throw new McpConnectionError('NOT_SENT', `The connection to "${this.#config.serverName}" is closed.`);
+    }
+    this.#cancelIdle?.();
+    this.#cancelIdle = undefined;
+    try {
+      return await work();
+    } finally {
+      this.#restIfIdle();
+    }
+  }
+
+  #restIfIdle(): void {
+    const { idleTimeoutMs, lifecycle } = this.#config;
+    if (!this.alive || idleTimeoutMs === 0 || lifecycle === 'keep-alive' || this.#options.calls.size > 0) return;
+    this.#cancelIdle?.();
+    this.#cancelIdle = (this.#options.setTimer ?? realTimer)(() => {
+      if (this.#options.calls.size === 0) void this.close();
+    }, idleTimeoutMs);
+  }
+
+  async #sendOptions(signal: AbortSignal, clock: CallClock, options?: IMcpCallOptions): Promise<RequestOptions> {
+    const headers = await this.#options.callerHeaders?.({
+      serverName: this.#config.serverName,
+      context: options?.context,
+    });
+    return {
+      signal,
+      timeout: BEYOND_OUR_CLOCK_MS,
+      allowInputRequired: true,
+      onprogress: ({ progress, total, message }) => {
+        clock.touch();
+        options?.onProgress?.({
+          progress,
+          ...(total !== undefined && { total }),
+          ...(message !== undefined && { message }),
+        });
+      },
+      ...(headers && { headers }),
+    };
+  }
+
+  #send(params: Record<string, unknown>, channel: HostChannel | undefined, options: RequestOptions): Promise<unknown> {
+    const { client } = this.#opened;
+    const named = { ...params, ...(this.era === 'modern' && { _meta: modernMeta(channel) }) } as { name: string };
+    const definition = this.#headerTools.get(named.name);
+    if (definition && this.era === 'modern') {
+      // Only the SDK's own method mirrors arguments into headers. Without an output schema it checks nothing else.
+      const toolDefinition = { name: definition.name, inputSchema: definition.inputSchema } as never;
+      return client.callTool(named, { ...options, toolDefinition });
+    }
+    return client.request({ method: 'tools/call', params: named }, anyResult, options);
+  }
+
+  #failure(): UpstreamError | undefined {
+    const { transport } = this.#opened;
+    return transport instanceof StdioUpstreamTransport ? transport.failure : undefined;
+  }
+
+  #translate(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    const { serverName } = this.#config;
+    const cause = this.#failure() ?? error;
+    switch (callFate(error)) {
+      case 'not-sent':
+        if (this.#opened.transport instanceof StdioUpstreamTransport === false) void this.#drop(cause);
+        return new McpConnectionError('NOT_SENT', `${what} did not reach "${serverName}": ${messageOf(cause)}`, {
+          cause,
+        });
+      case 'lost':
+        return new McpConnectionError(
+          'CONNECTION_LOST',
+          `"${serverName}" was lost during ${what}: ${messageOf(cause)}`,
+          {
+            cause,
+          },
+        );
+      case 'timeout':
+        return this.#timeout(what, 'silence', error);
+      case 'sign-in':
+        return new UpstreamError(
+          'UPSTREAM_LOGIN_REQUIRED',
+          serverName,
+          `Server "${serverName}" wants you to sign in again. Run: mcp-proxy login ${serverName}`,
+          { cause: error },
+        );
+      case 'answered':
+        return error;
+    }
+  }
+
+  /** A session that the server has forgotten serves nobody any more. */
+  async #drop(reason: unknown): Promise<void> {
+    this.#ended(reason);
+    await this.close();
+  }
+
+  #timeout(what: string, bound: 'silence' | 'total', cause?: unknown): UpstreamError {
+    const { serverName, callTimeoutMs, maxCallMs } = this.#config;
+    const detail =
+      bound === 'silence'
+        ? `gave no sign of life for ${callTimeoutMs} ms (callTimeoutMs; progress extends it)`
+        : `was not done after ${maxCallMs} ms (maxCallMs)`;
+    return new UpstreamError(
+      'UPSTREAM_CALL_TIMEOUT',
+      serverName,
+      `${what} of "${serverName}" ${detail}; it was cancelled.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** A signal with the same end and none of the caller's reason. */
+function neutral(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  if (!signal) return {};
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort(CANCELLED);
+  else signal.addEventListener('abort', () => controller.abort(CANCELLED), { once: true });
+  return { signal: controller.signal };
+}
+
+/** A modern request says for itself what its host can do, and which logs it wants. */
+function modernMeta(channel: HostChannel | undefined): Record<string, unknown> {
+  return {
+    [CLIENT_CAPABILITIES_META_KEY]: channel?.capabilities ?? {},
+    ...(channel?.logLevel !== undefined && { [LOG_LEVEL_META_KEY]: channel.logLevel }),
+  };
+}
+
+function declaresHeaders(tool: unknown): tool is IMcpToolInfo {
+  if (typeof tool !== 'object' || tool === null || !('inputSchema' in tool)) return false;
+  return JSON.stringify(tool.inputSchema)?.includes('"x-mcp-header"') ?? false;
+}
+
+function isMethodNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === -32601;
+}
+
+async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let cancel: (() => void) | undefined;
+  const limit = new Promise<undefined>((resolve) => {
+    cancel = awaitedTimer(() => resolve(undefined), ms);
+  });
+  return Promise.race([promise, limit]).finally(() => cancel?.());
+}

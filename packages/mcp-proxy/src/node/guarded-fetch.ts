@@ -1,0 +1,110 @@
+/** The `fetch` of one remote server: trusts the URL that the configuration names, and nothing that the server points to. */
+import { lookup } from 'node:dns/promises';
+import type { FetchLike } from '@modelcontextprotocol/client';
+import { UpstreamError } from './errors.js';
+import { addressKind } from './private-address.js';
+
+export interface GuardedFetchOptions {
+  readonly serverName: string;
+  /** The URL as the configuration has it. */
+  readonly url: string;
+  /** The most bytes that one answer may have; event streams count by event, see the transport. Default 16 MiB. */
+  readonly maxBodyBytes?: number;
+  readonly fetch?: FetchLike;
+  /** All addresses of a host name. Default: the system's resolver. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Requests to the configured origin go out as they are. Any other origin comes from the server (a redirect, an OAuth document)
+ * and must not lead into this network: private, loopback and link-local targets are refused, by address and by name. Only where
+ * the configured server is itself on this machine may it point to this machine. Redirects are never followed here.
+ *
+ * @throws {UpstreamError} `UPSTREAM_ADDRESS_REFUSED`
+ */
+export function createGuardedFetch(options: GuardedFetchOptions): FetchLike {
+  const trusted = new URL(options.url);
+  const send = options.fetch ?? fetch;
+  const resolve = options.resolve ?? systemResolve;
+  return async (input, init) => {
+    const url = new URL(input);
+    if (url.origin !== trusted.origin) await assertOutside(url, trusted, options.serverName, resolve);
+    const response = await send(url, { ...init, redirect: 'manual' });
+    return bounded(response, options);
+  };
+}
+
+/** Throws when `url` leads into the network of this machine. */
+async function assertOutside(
+  url: URL,
+  trusted: URL,
+  serverName: string,
+  resolve: (hostname: string) => Promise<readonly string[]>,
+): Promise<void> {
+  const refuse = (why: string): UpstreamError =>
+    new UpstreamError(
+      'UPSTREAM_ADDRESS_REFUSED',
+      serverName,
+      `Server "${serverName}" points to ${url.origin}, which ${why}; the request was not made. ` +
+        `If that is where the server lives, write it as its "url".`,
+    );
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('is no web address');
+  const kinds = (await addressesOf(url.hostname, resolve)).map(addressKind);
+  if (kinds.length === 0) throw refuse('has no address');
+  if (kinds.every((kind) => kind === 'public')) return;
+  if (kinds.every((kind) => kind === 'loopback')) {
+    const own = (await addressesOf(trusted.hostname, resolve)).map(addressKind);
+    if (own.length > 0 && own.every((kind) => kind === 'loopback')) return;
+  }
+  throw refuse('is an address of a private network');
+}
+
+async function addressesOf(
+  hostname: string,
+  resolve: (hostname: string) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  return /^[\d.]+$|:/.test(bare) ? [bare] : resolve(bare);
+}
+
+async function systemResolve(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+}
+
+/** Cuts a body off beyond its bound; a stream of events may run for ever, but no single event (up to its empty line) may be larger. */
+function bounded(response: Response, options: GuardedFetchOptions): Response {
+  if (!response.body) return response;
+  const limit = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  let count = 0;
+  let lineIsEmpty = false;
+  const meter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      for (const byte of chunk) {
+        count += 1;
+        if (!isEvents || byte === 13) continue;
+        if (byte === 10 && lineIsEmpty) count = 0;
+        lineIsEmpty = byte === 10;
+      }
+      if (count > limit) {
+        const { serverName } = options;
+        controller.error(
+          new UpstreamError(
+            'UPSTREAM_MESSAGE_TOO_LARGE',
+            serverName,
+            `Server "${serverName}" sent more than ${limit} bytes in one answer.`,
+          ),
+        );
+        return;
+      }
+      controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  const copy = new Response(response.body.pipeThrough(meter), { status, statusText, headers });
+  // A constructed response has no URL; relative references in OAuth documents are resolved against it.
+  Object.defineProperty(copy, 'url', { value: response.url });
+  return copy;
+}
