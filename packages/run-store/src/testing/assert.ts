@@ -16,10 +16,19 @@ export function ensure(holds: boolean, message: () => string): asserts holds {
   if (!holds) throw new ConformanceError('STORE_DOES_NOT_CONFORM', message());
 }
 
-/** Rejects a store that gave back something else than was put in. */
+/** Rejects a store that answered with something else than it must. */
 export function ensureSame(actual: unknown, expected: unknown, what: string): void {
   const path = firstDifference(actual, expected);
-  ensure(path === undefined, () => `${what}: what came back differs from what was stored at ${path}.`);
+  ensure(
+    path === undefined,
+    () => `${what}: expected ${show(expected)}, got ${show(actual)} (they differ at ${path}).`,
+  );
+}
+
+/** Short, since what is compared may be a whole conversation. */
+function show(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value).slice(0, 80);
+  return Array.isArray(value) ? `a list of ${value.length}` : `a ${value.constructor?.name ?? 'object'}`;
 }
 
 /** The part of a harness that a claimed capability cannot be tested without. */

@@ -1,5 +1,7 @@
 /** The conformance kit: what a run store must do, as tests for any runner and for stores of others. */
 export { ConformanceError } from './assert.js';
+export { checkRunBackend, describeRunBackend, runBackendTests } from './backend-conformance.js';
+export type { BackendUnderTest, RunBackendHarness } from './backend-harness.js';
 export { expiryIgnoredHarness, getThenDeleteHarness } from './broken-stores.js';
 export {
   type ConformanceOptions,

@@ -64,7 +64,7 @@ function commandsFor(fc: FastCheck, harness: RunStoreHarness) {
     fc.tuple(runId, connection).map(([id, via]) => consuming(id, via)),
   ];
   const passing = fc.constantFrom(...STEPS_MS).map(advancing);
-  return fc.commands(harness.capabilities.ttl ? [...commands, passing] : commands, { maxCommands: 25 });
+  return fc.commands(harness.capabilities.ttl ? [...commands, passing] : commands, { maxCommands: 25, size: 'max' });
 }
 
 function statesFor(fc: FastCheck) {
