@@ -46,21 +46,38 @@ export function backendCellSuite(harness: RunBackendHarness): ConformanceTest[] 
       ensure((await cells.read(key)) === null, () => 'a refused swap left something.');
     }),
 
-    test('a cell goes with its run: replaced, taken or removed', async (backend, cells) => {
-      const ends: ((key: string) => Promise<unknown>)[] = [
-        (key) => backend.put(key, aValue(), put),
-        (key) => backend.take(key, { token: aToken(), retainMs: 60_000 }),
-        (key) => backend.remove(key),
-      ];
-      for (const [index, end] of ends.entries()) {
-        const { key, ifStamp } = await aStoredRun(backend);
-        await cells.swap(key, { expected: null, next: bytes('gathered'), ifStamp });
-        await end(key);
+    test('a cell goes when its run is removed, and stays readable while a taken copy does', async (backend, cells) => {
+      const [removed, taken] = [await aStoredRun(backend), await aStoredRun(backend)];
+      for (const { key, ifStamp } of [removed, taken]) {
         ensure(
-          (await cells.read(key)) === null,
-          () => `a cell outlived its run (${['put', 'take', 'remove'][index]}).`,
+          await cells.swap(key, { expected: null, next: bytes('gathered'), ifStamp }),
+          () => 'no swap from empty.',
         );
       }
+      await backend.remove(removed.key);
+      ensure((await cells.read(removed.key)) === null, () => 'a cell outlived the run that was removed.');
+      await backend.take(taken.key, { token: aToken(), retainMs: 60_000 });
+      ensureSame(asBytes(await cells.read(taken.key)), bytes('gathered'), 'the cell of a taken run');
+    }),
+
+    test('a run whose cell has changed since is not taken', async (backend, cells) => {
+      const { key, ifStamp } = await aStoredRun(backend);
+      const [gathered, take] = [bytes('gathered'), { token: aToken(), retainMs: 60_000 }];
+      await cells.swap(key, { expected: null, next: gathered, ifStamp });
+      for (const ifCell of [null, bytes('other')]) {
+        ensure((await backend.take(key, { ...take, ifCell })) === null, () => 'take ignored `ifCell`.');
+      }
+      ensure(
+        (await backend.take(key, { ...take, ifCell: gathered })) !== null,
+        () => 'take with the right cell failed.',
+      );
+      ensure((await backend.take(key, { ...take, ifCell: null })) !== null, () => 'a repeated take got nothing.');
+    }),
+
+    test('an empty cell can be demanded by a take', async (backend) => {
+      const { key } = await aStoredRun(backend);
+      const taken = await backend.take(key, { token: aToken(), retainMs: 60_000, ifCell: null });
+      ensure(taken !== null, () => 'take with an empty cell demanded and found failed.');
     }),
 
     test('of concurrent swaps from one value, one is made', async (backend, cells) => {

@@ -119,14 +119,31 @@ function commandsFor(fc: FastCheck, facets: ReadonlySet<Facet>, expiry: boolean)
         call: (backend) => backend.touch(k, { ttlMs }),
       }),
     ),
+    fc.tuple(key, token, fc.constantFrom(...TOUCHES_MS)).map(
+      ([k, t, ttlMs]): Named => ({
+        name: `putBack(${t.slice(0, 4)}, ${ttlMs})`,
+        call: (backend) => backend.putBack(k, { token: t, ttlMs }),
+      }),
+    ),
     key.map((k): Named => ({ name: 'remove', call: (backend) => backend.remove(k) })),
   ];
   const cells = [
-    key.map((k): Named => ({ name: 'cell read', call: async (backend) => text(await backend.cells!.read(k)) })),
-    fc.tuple(key, fc.option(cell), cell, value).map(
-      ([k, expected, next, v]): Named => ({
-        name: 'cell swap',
-        call: (backend) => backend.cells!.swap(k, { expected, next, ifStamp: stampOf(v) }),
+    fc.tuple(key, fc.boolean(), cell, value).map(
+      ([k, fresh, next, v]): Named => ({
+        name: `cell swap(${fresh ? 'from what it holds' : 'from something else'})`,
+        call: async (backend) => {
+          const expected = fresh ? await backend.cells!.read(k) : bytes('never written');
+          return backend.cells!.swap(k, { expected, next, ifStamp: stampOf(v) });
+        },
+      }),
+    ),
+    fc.tuple(key, token, fc.boolean()).map(
+      ([k, t, fresh]): Named => ({
+        name: `take(${t.slice(0, 4)}, ifCell ${fresh ? 'as it is' : 'other'})`,
+        call: async (backend) => {
+          const ifCell = fresh ? await backend.cells!.read(k) : bytes('never written');
+          return text(await backend.take(k, { token: t, retainMs: RETAIN_MS, ifCell }));
+        },
       }),
     ),
   ];

@@ -65,6 +65,27 @@ export function backendValueSuite(harness: RunBackendHarness): ConformanceTest[]
       ensureSame(asBytes(right), value, 'take with the right stamp');
     }),
 
+    test('a take can be undone by its token, once, and by no other', async ({ backend }) => {
+      const [key, value, take] = [aKey(), aValue(), someTake()];
+      await backend.put(key, value, replace);
+      await backend.take(key, take);
+      const stranger = await backend.putBack(key, { token: aToken(), ttlMs: LIFE_MS });
+      ensure(!stranger, () => 'putBack by another token was accepted.');
+      ensure(await backend.putBack(key, { token: take.token, ttlMs: LIFE_MS }), () => 'putBack was refused.');
+      ensureSame(asBytes(await backend.get(key)), value, 'the run put back');
+      ensureSame(asBytes(await backend.take(key, someTake())), value, 'the run put back');
+    }),
+
+    test('a take is not undone over a run that was stored since', async ({ backend }) => {
+      const [key, second, take] = [aKey(), aValue('second'), someTake()];
+      await backend.put(key, aValue('first'), replace);
+      await backend.take(key, take);
+      await backend.put(key, second, replace);
+      const undone = await backend.putBack(key, { token: take.token, ttlMs: LIFE_MS });
+      ensure(!undone, () => 'putBack replaced a run that was stored since.');
+      ensureSame(asBytes(await backend.get(key)), second, 'the run stored since');
+    }),
+
     ...retrySafeTake(harness),
     ...expiry(harness),
   ];
