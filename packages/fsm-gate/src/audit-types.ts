@@ -20,20 +20,20 @@ export interface AuditRecord {
   /** The session's key. */
   readonly session: string;
   readonly gate: string;
-  /** The tool; `undefined` where an event was sent without one, or an operator acted. */
-  readonly tool?: string;
-  readonly event?: string;
+  /** The tool; `event:NAME` where an event was sent without one, `undefined` where an operator acted. */
+  readonly tool?: string | undefined;
+  readonly event?: string | undefined;
   /** The state at the decision. */
   readonly state: string;
   /** The state after it, where it moved. */
-  readonly nextState?: string;
+  readonly nextState?: string | undefined;
   /** The session's version after the decision. */
   readonly version: number;
-  readonly fence?: number;
+  readonly fence?: number | undefined;
   /** Why: a refusal's reason, a rollback's cause, an operator's note. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** The operator. */
-  readonly by?: string;
+  readonly by?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly time: number;
 }

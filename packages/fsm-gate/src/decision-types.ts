@@ -5,8 +5,8 @@ export interface AllowedDecision {
   readonly kind: 'allowed';
   readonly tool: string;
   readonly state: string;
-  /** The event that a success will send; `undefined` for a tool that moves nothing. */
-  readonly event: string | undefined;
+  /** The events that a success may send; empty for a tool that moves nothing. */
+  readonly events: readonly string[];
 }
 
 interface Refusal {

@@ -18,10 +18,15 @@ export interface ToolBinding {
   readonly tool: string;
   /** The states in which the tool is open; for machines also a description of the condition (`tag:paying`, `can:PAY`). */
   readonly states: readonly string[];
-  /** The event sent when a call succeeded; `undefined` for a tool that moves nothing. */
-  readonly event: string | undefined;
+  /** The events that a successful call may send; empty for a tool that moves nothing. */
+  readonly events: readonly string[];
+  /** Picks one of several events by the call's result. */
+  readonly eventFor: EventChooser | undefined;
   readonly guard: ArgumentGuard | undefined;
 }
+
+/** Picks the event of a successful call: one of those declared, or `undefined` to stay. */
+export type EventChooser<Event extends string = string> = (result: unknown, args: unknown) => Event | undefined;
 
 /** What the machine is told: the event's name, with the arguments and result of the call where there was one. */
 export interface GateEvent {
@@ -52,6 +57,12 @@ export interface GateModel {
   readonly states: readonly DeclaredState[];
   /** Whether guards or context decide about transitions, so that exploring without arguments may miss some. */
   readonly conditional: boolean;
+  /** Whether a condition of a binding (`ToolBinding.states`) names something that the machine has. */
+  knows(condition: string): boolean;
+  /** Whether some state takes events that it does not name. */
+  readonly wildcards: boolean;
+  /** The declared states that a snapshot is in: one, or of a parallel machine several. */
+  partsOf(snapshot: FsmSnapshot): readonly string[];
   /** The snapshot of a new session. */
   start(now: number): FsmSnapshot;
   /** Checks what a store gave back. Throws `GateError` (`SNAPSHOT_INVALID`, `SNAPSHOT_FOREIGN`) instead of guessing. */
@@ -70,6 +81,11 @@ export interface GateModel {
   isFinal(snapshot: FsmSnapshot): boolean;
   /** Two snapshots with one key behave alike. */
   keyOf(snapshot: FsmSnapshot): string;
+}
+
+/** Anything with a model: a `StateMachineGate`, or a gate of `fsm-gate/xstate`. */
+export interface GateLike {
+  readonly model: GateModel;
 }
 
 /** One step of the machine. */

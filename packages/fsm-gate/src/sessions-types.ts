@@ -1,7 +1,7 @@
 /** The face of `createGateSessions`: many sessions of one gate, each call an interlocked reserve → execute → commit. */
 import type { AuditRecord } from './audit-types.js';
 import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
-import type { GateModel } from './model.js';
+import type { GateLike, GateModel } from './model.js';
 import type { FsmSnapshot, FsmStateStore, TransitionResult } from './snapshot.js';
 import type { GateStore } from './store.js';
 
@@ -21,7 +21,7 @@ export interface GateTimers {
 /** Options of `createGateSessions`. */
 export interface GateSessionsOptions {
   /** The gate: a `StateMachineGate` or a gate of `fsm-gate/xstate`. Its own current state is not used. */
-  readonly gate: { readonly model: GateModel };
+  readonly gate: GateLike;
   /** Where sessions live. Default: `memoryGateStore()`. A plain `load`/`save` store is serialised in this process, no more. */
   readonly store?: GateStore | FsmStateStore;
   /** Every registered tool name. When given, `verifyGate` runs at once and its errors are thrown. */
@@ -53,6 +53,8 @@ export interface SessionView {
   readonly version: number;
   readonly updatedAt: number;
   readonly snapshot: FsmSnapshot;
+  /** The bound tools that are closed now. */
+  readonly closed: ReadonlySet<string>;
 }
 
 /** A session moved. */
@@ -121,6 +123,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How an event is sent from outside a tool call. */
+export interface SendOptions extends CallOptions, Partial<OperatorNote> {
+  /** Given to a machine with the event, as a tool's arguments are. */
+  readonly args?: unknown;
+}
+
 /** Many sessions of one gate. Nothing of an idle session is kept here; its slot is in the store. */
 export interface GateSessions {
   readonly model: GateModel;
@@ -142,8 +150,11 @@ export interface GateSessions {
     execute: (call: GateCall) => T | Promise<T>,
     options?: CallOptions,
   ): Promise<RunOutcome<T>>;
-  /** Sends an event that no tool stands for (a webhook, a timer), under the same interlock. */
-  send(key: string, event: string, options?: CallOptions): Promise<TransitionResult>;
+  /**
+   * Sends an event that no tool stands for (an operator's approval, a webhook, a timer), under the same interlock.
+   * @throws `GateError` `SESSION_BUSY` when a call held the session for as long as the contention option waits.
+   */
+  send(key: string, event: string, options?: SendOptions): Promise<TransitionResult>;
   /** Back to the initial state, whoever holds the session; audited. */
   reset(key: string, note: OperatorNote): Promise<SessionView>;
   /** Into a given state, whoever holds the session; audited. */

@@ -8,6 +8,8 @@ export interface FsmSnapshot {
   updatedAt: number;
   /** Set by gates of `fsm-gate/xstate` only: all that the machine needs to go on. */
   machine?: MachineMemo;
+  /** Written by `createGateSessions` into a plain `load`/`save` store, which has no other place for it. */
+  version?: number;
 }
 
 /** A whole XState snapshot with the identity of the machine that made it. */
@@ -39,4 +41,6 @@ export interface FsmStateStore {
   load(sessionId: string): Promise<FsmSnapshot | undefined>;
   /** Keeps the snapshot. */
   save(sessionId: string, snapshot: FsmSnapshot): Promise<void>;
+  /** Forgets the session, where the store can; without it, an ended session stays until the store drops it. */
+  delete?(sessionId: string): Promise<void>;
 }

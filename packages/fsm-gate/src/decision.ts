@@ -1,0 +1,92 @@
+/** Decides about one call, finds the way to a closed tool, and words a refusal for a model. */
+import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
+import type { GateModel } from './model.js';
+import type { FsmSnapshot } from './snapshot.js';
+
+/** How many states a search for a way in looks at before it gives up. */
+const SEARCH_LIMIT = 2_000;
+
+/**
+ * Whether the tool may run at the snapshot with these arguments. Pure; a guard that throws refuses.
+ *
+ * @example
+ * ```ts
+ * decide(gate.model, gate.snapshot(), 'cart_pay');
+ * // { kind: 'refused', reason: 'closed', state: 'empty', openTools: ['cart_add_item'], wayIn: ['cart_add_item', 'cart_checkout'], … }
+ * ```
+ */
+export function decide(model: GateModel, snapshot: FsmSnapshot, tool: string, args?: unknown): GateDecision {
+  const binding = model.bindings.get(tool);
+  const { state } = snapshot;
+  const allowed: AllowedDecision = { kind: 'allowed', tool, state, events: binding?.events ?? [] };
+  if (!binding) return allowed;
+  const refusal = { kind: 'refused', tool, state, openTools: openTools(model, snapshot) } as const;
+  if (!model.isOpen(tool, snapshot, args))
+    return { ...refusal, reason: 'closed', wayIn: wayTo(model, snapshot, tool, args) };
+  const detail = guardVerdict(binding.guard, args, { tool, state });
+  return detail === undefined ? allowed : { ...refusal, reason: 'arguments', detail };
+}
+
+/** The bound tools that are open at the snapshot, in the order of their binding. */
+export function openTools(model: GateModel, snapshot: FsmSnapshot): string[] {
+  const closed = model.closedTools(snapshot);
+  return [...model.bindings.keys()].filter((tool) => !closed.has(tool));
+}
+
+/**
+ * The shortest sequence of tool calls after which the tool is open: breadth first over the tools that are open on the way.
+ * `undefined` where none is found, which is proof for a flat gate, and the best that can be said without arguments for a
+ * machine with guards.
+ */
+export function wayTo(model: GateModel, from: FsmSnapshot, tool: string, args?: unknown): string[] | undefined {
+  const seen = new Set([model.keyOf(from)]);
+  const queue: { at: FsmSnapshot; path: string[] }[] = [{ at: from, path: [] }];
+  for (const { at, path } of queue) {
+    const closed = model.closedTools(at);
+    for (const binding of model.bindings.values()) {
+      for (const event of closed.has(binding.tool) ? [] : binding.events) {
+        const next = model.step(at, { type: event }, at.updatedAt).snapshot;
+        const key = model.keyOf(next);
+        if (seen.has(key)) continue;
+        const longer = [...path, binding.tool];
+        if (model.isOpen(tool, next, args)) return longer;
+        if (seen.size < SEARCH_LIMIT) queue.push({ at: next, path: longer });
+        seen.add(key);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The default words for a model: what is wrong, and what to call instead. */
+export function refusalText(decision: RefusedDecision): string {
+  const { tool, state } = decision;
+  switch (decision.reason) {
+    case 'closed': {
+      const way = decision.wayIn;
+      const lead = way ? `Call ${way.join(', then ')} first` : 'No sequence of calls opens it from here';
+      const open = decision.openTools.join(', ') || 'none';
+      return `Tool ${tool} is not available in state ${state}. ${lead}. Available now: ${open}.`;
+    }
+    case 'arguments':
+      return `Tool ${tool} refused these arguments: ${decision.detail}. Correct them and call it again.`;
+    case 'busy':
+      return `Tool ${tool} has to wait: ${decision.holder} is still running in state ${state}. Call it again when that has ended.`;
+    default:
+      return decision satisfies never;
+  }
+}
+
+function guardVerdict(
+  guard: ((args: unknown, context: { tool: string; state: string }) => unknown) | undefined,
+  args: unknown,
+  context: { tool: string; state: string },
+): string | undefined {
+  try {
+    const verdict = guard?.(args, context) ?? true;
+    if (verdict === true) return undefined;
+    return typeof verdict === 'string' && verdict ? verdict : 'they do not pass the guard of this tool';
+  } catch (error) {
+    return `they could not be checked (${error instanceof Error ? error.message : String(error)})`;
+  }
+}

@@ -1,0 +1,102 @@
+/** The model of a flat config: a table for the machine, a map for the bindings, and nothing else. */
+import { GateError } from './errors.js';
+import type { DeclaredState, GateEvent, GateModel, GateStep, ToolBinding } from './model.js';
+import type { FsmSnapshot } from './snapshot.js';
+import type { StateTable } from './table.js';
+
+/** Pure but for `bind`. Shared by all sessions of a gate. */
+export class FlatModel implements GateModel {
+  readonly conditional: boolean = false;
+  readonly wildcards: boolean = false;
+  readonly table: StateTable;
+  readonly #bindings: Map<string, ToolBinding>;
+  readonly #rebound: string[];
+  /** The bound tools closed in each state; a list of a thousand tools is then one lookup a name. */
+  readonly #closed: Map<string, ReadonlySet<string>> = new Map();
+
+  constructor(table: StateTable, from?: FlatModel) {
+    this.table = table;
+    this.#bindings = new Map(from?.bindings);
+    this.#rebound = [...(from?.rebound ?? [])];
+  }
+
+  get id(): string {
+    return this.table.id;
+  }
+
+  get bindings(): ReadonlyMap<string, ToolBinding> {
+    return this.#bindings;
+  }
+
+  get rebound(): readonly string[] {
+    return this.#rebound;
+  }
+
+  get states(): readonly DeclaredState[] {
+    return [...this.table.states.values()];
+  }
+
+  bind(binding: ToolBinding): void {
+    if (this.#bindings.has(binding.tool)) this.#rebound.push(binding.tool);
+    this.#bindings.set(binding.tool, binding);
+    this.#closed.clear();
+  }
+
+  knows(condition: string): boolean {
+    return this.table.states.has(condition);
+  }
+
+  partsOf({ state }: FsmSnapshot): readonly string[] {
+    return [state];
+  }
+
+  start(now: number): FsmSnapshot {
+    return { state: this.table.initial.name, updatedAt: now };
+  }
+
+  accept(snapshot: FsmSnapshot): FsmSnapshot {
+    const { state, updatedAt, machine } = snapshot ?? {};
+    if (typeof state !== 'string' || typeof updatedAt !== 'number')
+      throw new GateError('SNAPSHOT_INVALID', 'A stored snapshot must be { state, updatedAt }; reset the session.');
+    if (machine || !this.table.states.has(state))
+      throw new GateError(
+        'SNAPSHOT_FOREIGN',
+        `The stored state ${JSON.stringify(state)} is none of gate ${this.id}; give a migrate option, or reset the session.`,
+      );
+    return snapshot;
+  }
+
+  isOpen(tool: string, snapshot: FsmSnapshot): boolean {
+    return !this.closedTools(snapshot).has(tool);
+  }
+
+  closedTools({ state }: FsmSnapshot): ReadonlySet<string> {
+    let closed = this.#closed.get(state);
+    if (!closed) {
+      closed = new Set([...this.#bindings.values()].filter((b) => !b.states.includes(state)).map((b) => b.tool));
+      this.#closed.set(state, closed);
+    }
+    return closed;
+  }
+
+  openStates(tool: string): readonly string[] | undefined {
+    return this.#bindings.get(tool)?.states;
+  }
+
+  step(snapshot: FsmSnapshot, event: GateEvent, now: number): GateStep {
+    const next = this.table.states.get(snapshot.state)?.next.get(event.type)?.name;
+    return { snapshot: !next || next === snapshot.state ? snapshot : { state: next, updatedAt: now } };
+  }
+
+  eventsAt({ state }: FsmSnapshot): readonly string[] {
+    return [...(this.table.states.get(state)?.next.keys() ?? [])];
+  }
+
+  isFinal({ state }: FsmSnapshot): boolean {
+    return this.table.states.get(state)?.final ?? false;
+  }
+
+  keyOf({ state }: FsmSnapshot): string {
+    return state;
+  }
+}

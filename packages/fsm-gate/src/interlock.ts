@@ -1,0 +1,181 @@
+/** Takes a session's lease for a call: waits for it as the contention option says, then decides on the state found under it. */
+import { type CallEnd, type CallHost, LeasedCall } from './call.js';
+import { openTools } from './decision.js';
+import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
+import type { GateEvent } from './model.js';
+import { KeyedQueue, type Leave } from './queue.js';
+import { checkKey, type SessionReader } from './reader.js';
+import type { Reporter } from './reporter.js';
+import type { Contention, OperatorNote } from './sessions-types.js';
+import type { FsmSnapshot } from './snapshot.js';
+import type { ReserveOutcome, StoredSession } from './store.js';
+
+/** How often a store is asked again while another process holds the session, in milliseconds. */
+const POLL_MS = 50;
+
+/** What a call under a lease is about. */
+export interface HeldWish {
+  readonly key: string;
+  /** `event:NAME` for an event that no tool stands for. */
+  readonly tool: string;
+  /** Named in the audit while it is not known yet which of several events it will be. */
+  readonly event: string | undefined;
+  /** The event that a result stands for. */
+  readonly eventFor: (result: unknown) => GateEvent | undefined;
+  /** Who sends an event from outside, and why. */
+  readonly note?: Partial<OperatorNote> | undefined;
+}
+
+/** A call that wants to move a session. */
+export interface Wish extends HeldWish {
+  /** The decision, once the state is known. */
+  readonly judge: (snapshot: FsmSnapshot) => GateDecision;
+  readonly onlyIn: readonly string[] | undefined;
+}
+
+/** The answer to a wish. */
+export type LeaseOutcome =
+  | { readonly kind: 'admitted'; readonly call: LeasedCall }
+  | { readonly kind: 'refused'; readonly decision: RefusedDecision };
+
+/** What an interlock works with. */
+export interface InterlockOptions extends Omit<CallHost, 'onEnd'> {
+  readonly reader: SessionReader;
+  readonly reporter: Reporter;
+  readonly contention: Contention | ((tool: string) => Contention);
+  readonly randomId: () => string;
+}
+
+/** At most one call that moves a session is between `lease` and its end. */
+export interface Interlock {
+  lease(wish: Wish, signal: AbortSignal | undefined): Promise<LeaseOutcome>;
+  /** A call for a lease that is ours already. */
+  adopt(wish: HeldWish, decision: AllowedDecision, session: StoredSession, fence: number): LeasedCall;
+  /** Stops the renewals. */
+  close(): void;
+}
+
+export function createInterlock(options: InterlockOptions): Interlock {
+  const { model, store, leaseMs, now, timers, onError, reader, reporter, contention, randomId } = options;
+  const queue = new KeyedQueue(timers);
+  const living = new Map<LeasedCall, { readonly wish: HeldWish; readonly leave: Leave | undefined }>();
+  const host: CallHost = { ...options, onEnd };
+
+  return {
+    async lease(wish, signal) {
+      signal?.throwIfAborted();
+      const rule = typeof contention === 'function' ? contention(wish.tool) : contention;
+      if (rule.kind === 'refuse') return attempt(wish, 0, POLL_MS, signal, undefined);
+      const deadline = now() + rule.timeoutMs;
+      // When the time is up before our turn comes, one last attempt tells who holds the session.
+      const leave = await queue.enter(checkKey(wish.key), rule.timeoutMs, signal);
+      let outcome: LeaseOutcome | undefined;
+      try {
+        outcome = await attempt(wish, leave ? deadline : 0, rule.pollMs ?? POLL_MS, signal, leave);
+        return outcome;
+      } finally {
+        if (outcome?.kind !== 'admitted') leave?.();
+      }
+    },
+
+    adopt: (wish, decision, session, fence) => begin(wish, decision, session, fence, undefined),
+
+    close() {
+      for (const call of living.keys()) call.abandon();
+    },
+  };
+
+  async function attempt(
+    wish: Wish,
+    deadline: number,
+    pollMs: number,
+    signal: AbortSignal | undefined,
+    leave: Leave | undefined,
+  ): Promise<LeaseOutcome> {
+    const { key, tool, onlyIn } = wish;
+    const request = { id: randomId(), tool, initial: model.start(now()), leaseMs, onlyIn };
+    for (;;) {
+      const outcome = await store.reserve(checkKey(key), request);
+      if (outcome.kind === 'granted') return judgeUnderLease(wish, outcome, leave);
+      const left = deadline - now();
+      if (outcome.kind === 'elsewhere' || left <= 0) return refuse(wish, outcome);
+      await pause(Math.min(pollMs, left, Math.max(outcome.expiresInMs, 1)), signal);
+    }
+  }
+
+  async function judgeUnderLease(
+    wish: Wish,
+    { session: stored, fence }: Extract<ReserveOutcome, { kind: 'granted' }>,
+    leave: Leave | undefined,
+  ): Promise<LeaseOutcome> {
+    let call: LeasedCall | undefined;
+    try {
+      const session = reader.accept(stored);
+      const decision = wish.judge(session.snapshot);
+      reporter.decided(wish.key, decision, session.version, fence, wish.event);
+      if (decision.kind === 'refused') return { kind: 'refused', decision };
+      call = begin(wish, decision, session, fence, leave);
+      return { kind: 'admitted', call };
+    } finally {
+      if (!call) await store.release(wish.key, fence).catch(onError);
+    }
+  }
+
+  function refuse(wish: Wish, outcome: Exclude<ReserveOutcome, { kind: 'granted' }>): LeaseOutcome {
+    const { snapshot, version } = reader.accept(outcome.session);
+    const judged = wish.judge(snapshot);
+    const decision: RefusedDecision =
+      judged.kind === 'refused'
+        ? judged
+        : {
+            kind: 'refused',
+            reason: 'busy',
+            tool: judged.tool,
+            state: judged.state,
+            openTools: openTools(model, snapshot),
+            holder: outcome.kind === 'held' ? outcome.tool : '',
+            retryAfterMs: outcome.kind === 'held' ? outcome.expiresInMs : 0,
+          };
+    reporter.decided(wish.key, decision, version, undefined, wish.event);
+    return { kind: 'refused', decision };
+  }
+
+  function begin(
+    wish: HeldWish,
+    decision: AllowedDecision,
+    session: StoredSession,
+    fence: number,
+    leave: Leave | undefined,
+  ): LeasedCall {
+    const call = new LeasedCall(host, { ...wish, decision, session, fence });
+    living.set(call, { wish, leave });
+    // The others need not wait for a call that has lost its lease.
+    call.lost.addEventListener('abort', () => leave?.());
+    return call;
+  }
+
+  function onEnd({ call, kind, event, reason, before, after, version }: CallEnd): void {
+    const { wish, leave } = living.get(call) ?? {};
+    living.delete(call);
+    leave?.();
+    const { key: session, tool, fence } = call;
+    const nextState = kind === 'committed' ? after.state : undefined;
+    const what = { kind, session, tool, event: event ?? wish?.event, fence, state: before.state, nextState, version };
+    reporter.record({ ...what, reason: reason ?? wish?.note?.reason, by: wish?.note?.by });
+    if (kind === 'committed') reporter.moved({ key: session, before, after, version, local: true });
+  }
+
+  function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = timers.setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, ms);
+      const abort = (): void => {
+        timers.clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+}

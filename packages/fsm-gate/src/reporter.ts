@@ -1,0 +1,104 @@
+/** Tells the audit of every decision, and listeners of every change; neither can disturb a call. */
+import type { AuditRecord } from './audit-types.js';
+import type { GateDecision } from './decision-types.js';
+import type { GateModel } from './model.js';
+import type { SessionChange } from './sessions-types.js';
+import type { FsmSnapshot } from './snapshot.js';
+
+type Listener = (change: SessionChange) => void;
+
+/** What the sessions report through. */
+export interface Reporter {
+  record(record: Omit<AuditRecord, 'gate' | 'time'>): void;
+  /** Records the answer to a call; `fence` is set where a lease was taken for it. */
+  decided(key: string, decision: GateDecision, version: number, fence?: number, event?: string): void;
+  /** Tells the listeners, if the state or what is open differs. */
+  moved(move: Move): void;
+  /** `onChange` of `GateSessions`. */
+  onChange(keyOrListener: string | Listener, listener?: Listener): () => void;
+  /** Drops the listeners of a session. */
+  forget(key: string): void;
+}
+
+/** A change of a session's snapshot. */
+export interface Move {
+  readonly key: string;
+  readonly before: FsmSnapshot;
+  readonly after: FsmSnapshot;
+  readonly version: number;
+  readonly local: boolean;
+}
+
+/** One reporter for each `createGateSessions`. */
+export function createReporter(options: {
+  readonly model: GateModel;
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+  readonly onDecision: ((record: AuditRecord) => void) | undefined;
+}): Reporter {
+  const { model, now, onError, onDecision } = options;
+  const everyKey: Listener[] = [];
+  const byKey = new Map<string, Listener[]>();
+
+  const record: Reporter['record'] = (entry) => {
+    if (onDecision) guarded(() => onDecision({ ...entry, gate: model.id, time: now() }));
+  };
+
+  return {
+    record,
+
+    decided(session, decision, version, fence, event) {
+      const { tool, state } = decision;
+      if (decision.kind === 'refused') {
+        const { reason } = decision;
+        record({ kind: 'refused', session, tool, event, state, version, reason });
+      } else
+        record({ kind: fence === undefined ? 'allowed' : 'reserved', session, tool, event, state, version, fence });
+    },
+
+    moved({ key, before, after, version, local }) {
+      const visibleChanged = !sameTools(model.closedTools(before), model.closedTools(after));
+      if (before.state === after.state && !visibleChanged) return;
+      const change = { key, previousState: before.state, currentState: after.state, version, visibleChanged, local };
+      for (const listener of [...everyKey, ...(byKey.get(key) ?? [])]) guarded(() => listener(change));
+    },
+
+    onChange(keyOrListener, listener) {
+      if (typeof keyOrListener === 'function') return add(everyKey, keyOrListener);
+      const key = keyOrListener;
+      const list = byKey.get(key) ?? [];
+      byKey.set(key, list);
+      const remove = add(list, listener as Listener);
+      return () => {
+        remove();
+        if (list.length === 0 && byKey.get(key) === list) byKey.delete(key);
+      };
+    },
+
+    forget: (key) => void byKey.delete(key),
+  };
+
+  function guarded(tell: () => unknown): void {
+    try {
+      // An async listener's rejection must not become an unhandled one.
+      Promise.resolve(tell()).catch(onError);
+    } catch (error) {
+      onError(error);
+    }
+  }
+}
+
+/** Each registration is its own entry, so that a listener registered twice is removed once. */
+function add(list: Listener[], listener: Listener): () => void {
+  const entry: Listener = (change) => listener(change);
+  list.push(entry);
+  return () => {
+    const at = list.indexOf(entry);
+    if (at >= 0) list.splice(at, 1);
+  };
+}
+
+function sameTools(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  if (one === other) return true;
+  return one.size === other.size && [...one].every((tool) => other.has(tool));
+}

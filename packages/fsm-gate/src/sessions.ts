@@ -1,0 +1,192 @@
+/** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
+import { eventOf } from './binding.js';
+import { freeCall } from './call.js';
+import { decide } from './decision.js';
+import type { AllowedDecision, GateDecision } from './decision-types.js';
+import { GateError } from './errors.js';
+import { createInterlock, type HeldWish } from './interlock.js';
+import { memoryGateStore } from './memory-store.js';
+import type { GateEvent, ToolBinding } from './model.js';
+import { outcomeOfResult } from './outcome.js';
+import { checkKey, createReader } from './reader.js';
+import { createReporter } from './reporter.js';
+import type {
+  Admission,
+  CallOptions,
+  Contention,
+  GateCall,
+  GateSessions,
+  GateSessionsOptions,
+  GateTimers,
+  OperatorNote,
+  RunOutcome,
+  SessionView,
+} from './sessions-types.js';
+import type { FsmSnapshot } from './snapshot.js';
+import { serialisedStore } from './state-store.js';
+import type { GateStore, StoredSession } from './store.js';
+import { assertSound } from './verify.js';
+
+const WAIT: Contention = { kind: 'wait', timeoutMs: 10_000 };
+
+/**
+ * Makes the sessions of a gate.
+ *
+ * @example
+ * ```ts
+ * const sessions = createGateSessions({ gate, tools: ['cart_add_item', 'cart_checkout'] });
+ * const outcome = await sessions.run(sessionId, 'cart_checkout', args, () => checkout(args));
+ * if (outcome.kind === 'refused') return refusalText(outcome.decision);
+ * ```
+ * @throws `GateError` `GATE_UNSOUND` when `tools` is given and `verifyGate` finds errors.
+ */
+export function createGateSessions(options: GateSessionsOptions): GateSessions {
+  const { gate, tools, migrate, onDecision, leaseMs = 30_000, maxHoldMs = 3_600_000 } = options;
+  const { contention = WAIT, outcomeOf = outcomeOfResult, onError = console.error, now = Date.now } = options;
+  const { timers = systemTimers, randomId = () => crypto.randomUUID() } = options;
+  const { model } = gate;
+  if (tools) assertSound(gate, tools);
+  if (!(leaseMs > 0)) throw new GateError('ARGUMENT_INVALID', 'leaseMs must be a positive number of milliseconds.');
+
+  const store = asGateStore(options.store, now);
+  const reader = createReader({ model, store, now, migrate });
+  const reporter = createReporter({ model, now, onError, onDecision });
+  const shared = { model, store, reader, reporter, leaseMs, maxHoldMs, now, timers, onError, randomId };
+  const interlock = createInterlock({ ...shared, contention });
+  const unsubscribe = store.subscribe?.(({ key, previous, current, version }) => {
+    reporter.moved({ key, before: previous ?? model.start(0), after: current, version, local: false });
+  });
+
+  const sessions: GateSessions = {
+    model,
+
+    async inspect(key) {
+      return view(await reader.read(key));
+    },
+
+    async visibleTools(key, names) {
+      const closed = model.closedTools((await reader.read(key)).snapshot);
+      return names.filter((name) => !closed.has(name));
+    },
+
+    async decide(key, tool, args) {
+      return decide(model, (await reader.read(key)).snapshot, tool, args);
+    },
+
+    async reserve(key, tool, args, { signal } = {}): Promise<Admission> {
+      const judge = (snapshot: FsmSnapshot): GateDecision => decide(model, snapshot, tool, args);
+      const wish = wishFor(key, tool, args);
+      if (wish) {
+        // A migration may lead into another state than the stored one, so the store cannot judge by that.
+        const onlyIn = migrate ? undefined : model.openStates(tool);
+        return interlock.lease({ ...wish, judge, onlyIn }, signal);
+      }
+      const { snapshot, version } = await reader.read(key);
+      const decision = judge(snapshot);
+      reporter.decided(key, decision, version);
+      return decision.kind === 'refused'
+        ? { kind: 'refused', decision }
+        : { kind: 'admitted', call: freeCall(key, decision) };
+    },
+
+    async resume({ key, tool, fence }, args) {
+      const wish = wishFor(key, tool, args);
+      if (!wish || !(await store.renew(checkKey(key), fence, leaseMs))) return undefined;
+      const session = await reader.read(key);
+      const decision: AllowedDecision = { kind: 'allowed', tool, state: session.snapshot.state, events: wish.events };
+      return interlock.adopt(wish, decision, session, fence);
+    },
+
+    async run<T>(
+      key: string,
+      tool: string,
+      args: unknown,
+      execute: (call: GateCall) => T | Promise<T>,
+      callOptions: CallOptions = {},
+    ): Promise<RunOutcome<T>> {
+      const admission = await sessions.reserve(key, tool, args, callOptions);
+      if (admission.kind === 'refused') return admission;
+      const { call } = admission;
+      let result: T;
+      try {
+        result = await execute(call);
+      } catch (error) {
+        await call.rollback('it threw');
+        throw error;
+      }
+      if (outcomeOf(result) === 'commit') return { kind: 'done', result, transition: await call.commit(result) };
+      await call.rollback('its result says so');
+      return { kind: 'rolled_back', result, state: call.decision.state };
+    },
+
+    async send(key, event, { signal, args, ...note } = {}) {
+      const tool = `event:${event}`;
+      const judge = ({ state }: FsmSnapshot): GateDecision => ({ kind: 'allowed', tool, state, events: [event] });
+      const eventFor = (): GateEvent => ({ type: event, args });
+      const outcome = await interlock.lease({ key, tool, event, eventFor, judge, note, onlyIn: undefined }, signal);
+      if (outcome.kind === 'admitted') return outcome.call.commit();
+      throw new GateError(
+        'SESSION_BUSY',
+        `Event ${event} was not sent: another call holds the session. Send it again.`,
+      );
+    },
+
+    reset: (key, note) => overwrite(key, model.start(now()), note),
+
+    force: (key, state, note) => overwrite(key, typeof state === 'string' ? { state, updatedAt: now() } : state, note),
+
+    async end(key) {
+      const stored = await store.read(checkKey(key));
+      await store.delete(key);
+      reporter.forget(key);
+      const { snapshot, version } = stored ?? { snapshot: model.start(now()), version: 0 };
+      reporter.record({ kind: 'ended', session: key, state: snapshot.state, version });
+    },
+
+    onChange: reporter.onChange,
+
+    close() {
+      unsubscribe?.();
+      interlock.close();
+    },
+  };
+  return sessions;
+
+  /** `undefined` for a tool that moves nothing. */
+  function wishFor(key: string, tool: string, args: unknown): (HeldWish & Pick<ToolBinding, 'events'>) | undefined {
+    const binding = model.bindings.get(tool);
+    if (!binding?.events.length) return undefined;
+    const { events } = binding;
+    const event = events.length === 1 ? events[0] : undefined;
+    return { key, tool, event, events, eventFor: (result) => eventOf(binding, args, result) };
+  }
+
+  async function overwrite(key: string, wanted: FsmSnapshot, { by, reason }: OperatorNote): Promise<SessionView> {
+    const after = model.accept(wanted);
+    // What is there may be unreadable: that is what operators reset sessions for.
+    const before = (await store.read(checkKey(key)))?.snapshot ?? model.start(now());
+    const forced = await store.force(key, after);
+    const { version } = forced;
+    reporter.record({ kind: 'forced', session: key, state: before.state, nextState: after.state, version, by, reason });
+    reporter.moved({ key, before, after, version, local: true });
+    return view(forced);
+  }
+
+  function view({ snapshot, version }: StoredSession): SessionView {
+    const { state, updatedAt } = snapshot;
+    return { state, version, updatedAt, snapshot, closed: model.closedTools(snapshot) };
+  }
+}
+
+function asGateStore(store: GateSessionsOptions['store'], now: () => number): GateStore {
+  if (store === undefined) return memoryGateStore({ now });
+  if ('reserve' in store) return store;
+  if (typeof store.load === 'function' && typeof store.save === 'function') return serialisedStore(store, { now });
+  throw new GateError('ARGUMENT_INVALID', 'store must be a GateStore, or have load and save.');
+}
+
+const systemTimers: GateTimers = {
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  // The handle is the one that `setTimeout` of this very object returned.
+  clearTimeout: (handle) => clearTimeout(handle as Parameters<typeof clearTimeout>[0]),
+};
