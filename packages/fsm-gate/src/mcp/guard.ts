@@ -1,0 +1,230 @@
+/** What stands before one server: judges its lists and calls, and knows when its connection ends. */
+import type { GateSessions } from '../sessions-types.js';
+import type { AttachSettings } from './attach.js';
+import { GateAttachError } from './errors.js';
+import { type PendingCall, runGated } from './gated-call.js';
+import { HeldTasks } from './held-tasks.js';
+import type { InterceptedServer, Interceptor, Interceptors, StoredHandler, WireRequest } from './interception.js';
+import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } from './list-changes.js';
+import { isSession, type Listing, listingFor } from './listing.js';
+import { BoundNames, type GatedList } from './names.js';
+import { factsOf, type RequestFacts } from './request-facts.js';
+import { eraOf, isRecord, type ProtocolServer } from './server.js';
+import { assertSoundServer, isKnownSound } from './soundness.js';
+import { connectionKey, sessionKey } from './state-key.js';
+import { Coalescer } from './timers.js';
+
+/** How a list method is filtered. */
+interface ListSpec {
+  readonly list: GatedList;
+  /** Where the items are in the result. */
+  readonly field: string;
+  /** By which names an item is bound. */
+  readonly namesOf: (item: Record<string, unknown>) => readonly string[];
+}
+
+export class GateGuard {
+  readonly interceptors: Interceptors;
+  readonly #server: ProtocolServer;
+  readonly #sessions: GateSessions;
+  readonly #settings: AttachSettings;
+  readonly #tasks: HeldTasks;
+  readonly #coalescer: Coalescer;
+  readonly #changes: ConnectionChanges;
+  readonly #names: BoundNames;
+  /** The keys that live and die with this connection, once they were used. */
+  readonly #ownKeys = new Set<string>();
+  /** What a request is being judged for, so that a handler which wraps the guarded one is not judged twice. */
+  readonly #judging = new WeakMap<AbortSignal, string>();
+  #intercepted: InterceptedServer | undefined;
+  #connectionId: string;
+
+  constructor(server: ProtocolServer, sessions: GateSessions, settings: AttachSettings) {
+    this.#server = server;
+    this.#sessions = sessions;
+    this.#settings = settings;
+    this.#connectionId = settings.randomId();
+    this.#tasks = new HeldTasks(server, settings);
+    this.#coalescer = new Coalescer(settings.notifyDelayMs, settings.timers);
+    this.#changes = new ConnectionChanges(server, this.#changesOptions(this.#coalescer));
+    this.#names = new BoundNames(sessions.model.bindings);
+    this.interceptors = this.#buildInterceptors();
+  }
+
+  guards(intercepted: InterceptedServer): void {
+    this.#intercepted = intercepted;
+  }
+
+  settleTask(taskId: string, status: string, result: unknown): Promise<void> {
+    return this.#tasks.settle(taskId, status, result);
+  }
+
+  /** Another connection is another session. */
+  connectionOpened(): void {
+    this.#connectionId = this.#settings.randomId();
+  }
+
+  async connectionClosed(): Promise<void> {
+    this.#changes.stop();
+    this.#coalescer.cancelAll();
+    const keys = [...this.#ownKeys];
+    this.#ownKeys.clear();
+    if (this.#settings.onClose === 'keep') return;
+    for (const key of keys) {
+      try {
+        await this.#sessions.end(key);
+      } catch (error) {
+        this.#settings.onError(error);
+      }
+    }
+  }
+
+  #buildInterceptors(): Interceptors {
+    const names = this.#names;
+    const list = (spec: ListSpec): Interceptor => {
+      return (request, context, handler) => this.#list(request, context, handler, spec);
+    };
+    const call = (namesOf: (target: string) => readonly string[]): Interceptor => {
+      return (request, context, handler) => this.#call(request, context, handler, namesOf);
+    };
+    const task: Interceptor = (request, context, handler) => this.#task(request, context, handler);
+    return new Map<string, Interceptor>([
+      ['tools/list', list({ list: 'tools', field: 'tools', namesOf: ({ name }) => names.tool(name) })],
+      ['tools/call', call((name) => names.tool(name))],
+      ['prompts/list', list({ list: 'prompts', field: 'prompts', namesOf: ({ name }) => names.prompt(name) })],
+      ['prompts/get', call((name) => names.prompt(name))],
+      ['resources/list', list({ list: 'resources', field: 'resources', namesOf: ({ uri }) => names.resource(uri) })],
+      [
+        'resources/templates/list',
+        list({
+          list: 'resources',
+          field: 'resourceTemplates',
+          namesOf: ({ uriTemplate }) => names.template(uriTemplate),
+        }),
+      ],
+      ['resources/read', call((uri) => names.resource(uri))],
+      ['tasks/get', task],
+      ['tasks/result', task],
+      ['tasks/update', task],
+      ['tasks/cancel', task],
+    ]);
+  }
+
+  async #list(request: WireRequest, context: unknown, handler: StoredHandler, spec: ListSpec): Promise<unknown> {
+    await this.#ensureSound(context);
+    const result: unknown = await handler(request, context);
+    const facts = this.#facts(request, context);
+    const listing = listingFor(this.#settings.listing, facts);
+    const items = isRecord(result) ? result[spec.field] : undefined;
+    if (listing === 'whole' || !isRecord(result) || !Array.isArray(items)) return result;
+    const view = await this.#view(facts);
+    if (view === undefined) return result;
+    // Later pages belong to the list that the first one began.
+    if (request.params?.cursor === undefined) this.#shown(listing, facts, view, spec.list);
+    const open = items.filter(
+      (item: unknown) => isRecord(item) && !spec.namesOf(item).some((name) => view.closed.has(name)),
+    );
+    const answer = { ...result, [spec.field]: open };
+    return listing === 'open-private' ? { ...answer, ttlMs: 0, cacheScope: 'private' } : answer;
+  }
+
+  async #call(
+    request: WireRequest,
+    context: unknown,
+    handler: StoredHandler,
+    namesOf: (target: string) => readonly string[],
+  ): Promise<unknown> {
+    await this.#ensureSound(context);
+    const facts = this.#facts(request, context);
+    const [first, ...others] = facts.name === undefined ? [] : namesOf(facts.name);
+    // Not bound: open to everybody, always. A call without a name is for the SDK to refuse.
+    if (first === undefined) return handler(request, context);
+    const { signal } = facts;
+    if (signal !== undefined && this.#judging.get(signal) === first) return handler(request, context);
+    if (signal !== undefined) this.#judging.set(signal, first);
+    try {
+      await this.#followLists(facts);
+      const pending: PendingCall = { request, context, handler, facts, boundAs: [first, ...others] };
+      const { refusal, onError } = this.#settings;
+      const stateKey = (of: RequestFacts): Promise<string | undefined> => this.#stateKey(of);
+      return await runGated(pending, { sessions: this.#sessions, stateKey, tasks: this.#tasks, refusal, onError });
+    } finally {
+      if (signal !== undefined) this.#judging.delete(signal);
+    }
+  }
+
+  /** An answer about a task may tell that it has ended. */
+  async #task(request: WireRequest, context: unknown, handler: StoredHandler): Promise<unknown> {
+    const result: unknown = await handler(request, context);
+    const taskId = request.params?.taskId;
+    if (typeof taskId !== 'string' || !this.#tasks.holds(taskId)) return result;
+    // The answer to tasks/result is the tool's, without a status: that is asked for.
+    const about =
+      request.method === 'tasks/result'
+        ? await this.#intercepted?.original('tasks/get')?.({ method: 'tasks/get', params: { taskId } }, context)
+        : result;
+    if (isRecord(about)) await this.#tasks.settle(taskId, about.status, about.result);
+    return result;
+  }
+
+  async #ensureSound(context: unknown): Promise<void> {
+    if (this.#settings.check === 'off' || isKnownSound(this.#sessions) || this.#intercepted === undefined) return;
+    await assertSoundServer(this.#sessions, this.#intercepted, context);
+  }
+
+  #facts(request: WireRequest, context: unknown): RequestFacts {
+    const { era, principal } = this.#settings;
+    return factsOf(request, context, {
+      era: era ?? eraOf(this.#server),
+      connectionId: this.#connectionId,
+      principal,
+    });
+  }
+
+  async #stateKey(facts: RequestFacts): Promise<string | undefined> {
+    const key = await this.#settings.stateKey(facts);
+    if (key !== undefined && (key === sessionKey(facts) || key === connectionKey(facts))) this.#ownKeys.add(key);
+    return key;
+  }
+
+  /** What is closed for a list request; `undefined` where it belongs to no session. */
+  async #view(facts: RequestFacts): Promise<{ key: string; closed: ReadonlySet<string> } | undefined> {
+    try {
+      const key = await this.#stateKey({ ...facts, name: undefined, arguments: {} });
+      return key === undefined ? undefined : { key, closed: await closedNow(this.#sessions, key) };
+    } catch (error) {
+      this.#settings.onError(error);
+      throw new GateAttachError(
+        'STATE_UNAVAILABLE',
+        'The state of this session cannot be read at the moment, so nothing is listed. Try again later.',
+        { cause: error },
+      );
+    }
+  }
+
+  /** From the first call on, a client that never listed is told of changes too. */
+  async #followLists(facts: RequestFacts): Promise<void> {
+    const listing = listingFor(this.#settings.listing, facts);
+    if (listing === 'whole' || (listing === 'open' && (this.#changes.followsAny || !isSession(facts)))) return;
+    const view = await this.#view(facts);
+    if (view !== undefined) this.#shown(listing, facts, view, undefined);
+  }
+
+  #shown(
+    listing: Listing,
+    facts: RequestFacts,
+    view: { readonly key: string; readonly closed: ReadonlySet<string> },
+    list: GatedList | undefined,
+  ): void {
+    if (listing === 'open' && isSession(facts)) this.#changes.shown(view.key, list, view.closed);
+    const { listeners } = this.#settings;
+    if (listing !== 'open-private' || facts.principal === undefined || listeners === undefined) return;
+    const { notifyDelayMs, timers } = this.#settings;
+    const options = this.#changesOptions(new Coalescer(notifyDelayMs, timers));
+    PrincipalChanges.of(listeners, options).shown(view.key, facts.principal, list, view.closed);
+  }
+
+  #changesOptions(coalescer: Coalescer): ChangesOptions {
+    return { sessions: this.#sessions, coalescer, onError: this.#settings.onError };
+  }
+}
