@@ -34,6 +34,8 @@ export interface TcpProxy {
   readonly accepted: number;
   /** Faults that have struck so far. */
   readonly struck: number;
+  /** How often a client sent something after it had heard something (or for the first time): round trips, in effect. */
+  readonly roundTrips: number;
   /** Sets the fault, in place of an earlier one; resolves when it strikes for the first time. */
   arm(fault: ProxyFault, options?: ArmOptions): Promise<void>;
   /** Forgets the armed fault; connections already struck stay as they are. */
@@ -89,6 +91,7 @@ class FaultyProxy implements TcpProxy {
   #refusing = false;
   #accepted = 0;
   #struck = 0;
+  #roundTrips = 0;
 
   constructor(options: TcpProxyOptions) {
     this.#options = options;
@@ -107,6 +110,10 @@ class FaultyProxy implements TcpProxy {
 
   get struck(): number {
     return this.#struck;
+  }
+
+  get roundTrips(): number {
+    return this.#roundTrips;
   }
 
   listen(): Promise<void> {
@@ -159,6 +166,9 @@ class FaultyProxy implements TcpProxy {
       upstream: dial(this.#options.target.port, this.#options.target.host),
       faultFor: (bytes) => this.#faultFor(bytes),
       log: (message, error) => this.#log(message, error),
+      onTurn: () => {
+        this.#roundTrips += 1;
+      },
       onGone: () => this.#links.delete(link),
     });
     this.#links.add(link);
@@ -184,6 +194,7 @@ interface LinkParts {
   readonly upstream: Socket;
   readonly faultFor: (bytes: Buffer) => ProxyFault | undefined;
   readonly log: (message: string, error: unknown) => void;
+  readonly onTurn: () => void;
   readonly onGone: () => void;
 }
 
@@ -193,6 +204,7 @@ class Link {
   #fault: ProxyFault | undefined;
   #replyBytesLeft = 0;
   #held: (() => void)[] = [];
+  #clientsTurn = true;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
@@ -227,6 +239,8 @@ class Link {
 
   #fromClient(bytes: Buffer): void {
     const { client, upstream } = this.#parts;
+    if (this.#clientsTurn) this.#parts.onTurn();
+    this.#clientsTurn = false;
     if (this.#fault === undefined) {
       this.#fault = this.#parts.faultFor(bytes);
       this.#replyBytesLeft = this.#fault?.afterReplyBytes ?? 0;
@@ -248,6 +262,7 @@ class Link {
 
   #fromTarget(bytes: Buffer): void {
     const { client } = this.#parts;
+    this.#clientsTurn = true;
     const fault = this.#fault;
     // Replies to commands sent before a fault of the request are unharmed, unless the line went silent.
     if (fault === undefined || (fault.at === 'request' && fault.effect !== 'silence')) {

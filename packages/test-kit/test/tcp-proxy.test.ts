@@ -105,6 +105,13 @@ test('a fault strikes as often as asked', async () => {
   expect(await ask(aClient(), 'third')).toBe('re:third');
 });
 
+test('it counts how often a client waited for an answer before it went on', async () => {
+  const client = aClient();
+  await ask(client, 'one');
+  await ask(client, 'two');
+  expect(proxy.roundTrips).toBe(2);
+});
+
 test('while it refuses, a new connection is reset; afterwards it is served', async () => {
   proxy.refuse();
   await closed(aClient());
