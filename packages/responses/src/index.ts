@@ -1,4 +1,15 @@
+export type { BinaryInput } from './base64.js';
 export { isToolResponse, TOOL_RESPONSE_BRAND } from './brand.js';
+export {
+  audio,
+  type BlockOptions,
+  type EmbeddedResourceOptions,
+  embeddedResource,
+  image,
+  type ResourceLinkOptions,
+  resourceLink,
+  text,
+} from './content.js';
 export { error, required, toolError } from './error.js';
 export {
   ERROR_META_KEY,
@@ -7,9 +18,19 @@ export {
   type ParsedToolError,
   type ToolErrorOptions,
 } from './error-types.js';
+export { type MixPart, mix } from './mix.js';
 export { parseToolError } from './parse-tool-error.js';
 export { ResponseError, type ResponseErrorCode } from './response-error.js';
+export type {
+  JsonSchemaLike,
+  SchemaIssue,
+  SchemaLike,
+  StandardIssue,
+  StandardResult,
+  StandardSchemaLike,
+} from './schema.js';
 export type { StringifyFn } from './stringify.js';
+export { type StructuredOptions, type StructuredResult, structured, structuredAsync } from './structured.js';
 export { success } from './success.js';
 export { toonSuccess } from './toon.js';
 export type {

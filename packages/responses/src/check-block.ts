@@ -1,0 +1,106 @@
+/** Whether a content block is one that clients of both eras accept (MCP 2026-07-28, schema: `ContentBlock`). */
+import { checkedBase64 } from './base64.js';
+import { assertJson } from './json.js';
+import { ResponseError } from './response-error.js';
+import type { ContentBlock } from './types.js';
+
+/** Hands back `block` if every client can read it. `what` names it in the error. */
+export function checkBlock(block: unknown, what: string): ContentBlock {
+  const fields = record(block, what);
+  checkFields(fields, what);
+  if (fields.annotations !== undefined) checkAnnotations(record(fields.annotations, `${what}.annotations`), what);
+  checkMeta(fields._meta, what);
+  return block as ContentBlock; // Checked above, field by field.
+}
+
+/** `_meta` may hold anything that is JSON. */
+export function checkMeta(meta: unknown, what: string): void {
+  if (meta !== undefined) assertJson(record(meta, `${what}._meta`));
+}
+
+function checkFields(block: Record<string, unknown>, what: string): void {
+  switch (block.type) {
+    case 'text':
+      checkText(block.text, `${what}.text`);
+      break;
+    case 'image':
+    case 'audio':
+      checkedBase64(block.data, `${what}.data`);
+      checkMimeType(block.mimeType, what);
+      break;
+    case 'resource_link':
+      checkLink(block, what);
+      break;
+    case 'resource':
+      checkResource(record(block.resource, `${what}.resource`), `${what}.resource`);
+      break;
+    default:
+      refuse(`${what}.type is '${String(block.type)}'; it must be text, image, audio, resource_link or resource`);
+  }
+}
+
+function checkLink(link: Record<string, unknown>, what: string): void {
+  checkUri(link.uri, what);
+  if (typeof link.name !== 'string' || link.name === '') refuse(`${what}.name must be a string that is not empty`);
+  if (link.title !== undefined) checkText(link.title, `${what}.title`);
+  if (link.description !== undefined) checkText(link.description, `${what}.description`);
+  if (link.mimeType !== undefined) checkMimeType(link.mimeType, what);
+  if (link.size !== undefined && !(Number.isSafeInteger(link.size) && Number(link.size) >= 0)) {
+    refuse(`${what}.size must be a whole number of bytes`);
+  }
+}
+
+function checkResource(resource: Record<string, unknown>, what: string): void {
+  checkUri(resource.uri, what);
+  if (resource.mimeType !== undefined) checkMimeType(resource.mimeType, what);
+  checkMeta(resource._meta, what);
+  if ((resource.text === undefined) === (resource.blob === undefined)) refuse(`${what} must have either text or blob`);
+  if (resource.blob === undefined) checkText(resource.text, `${what}.text`);
+  else checkedBase64(resource.blob, `${what}.blob`);
+}
+
+const ISO_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function checkAnnotations(annotations: Record<string, unknown>, what: string): void {
+  const { audience, priority, lastModified } = annotations;
+  if (
+    audience !== undefined &&
+    !(Array.isArray(audience) && audience.every((a) => a === 'user' || a === 'assistant'))
+  ) {
+    refuse(`${what}.annotations.audience must be a list of 'user' and 'assistant'`);
+  }
+  if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 1)) {
+    refuse(`${what}.annotations.priority must be a number from 0 to 1`);
+  }
+  if (
+    lastModified !== undefined &&
+    !(typeof lastModified === 'string' && ISO_DATE_TIME.test(lastModified) && !Number.isNaN(Date.parse(lastModified)))
+  ) {
+    refuse(`${what}.annotations.lastModified must be an ISO 8601 date and time with a zone`);
+  }
+}
+
+function record(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // Keys are strings.
+  return refuse(`${what} must be an object`);
+}
+
+function checkText(value: unknown, what: string): void {
+  if (typeof value !== 'string') refuse(`${what} must be a string`);
+}
+
+function checkMimeType(value: unknown, what: string): void {
+  if (typeof value !== 'string' || !/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;.*)?$/.test(value)) {
+    refuse(`${what}.mimeType must be a media type such as 'image/png'`);
+  }
+}
+
+function checkUri(value: unknown, what: string): void {
+  if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9+.-]*:\S/.test(value)) {
+    refuse(`${what}.uri must be an absolute URI such as 'file:///notes.md'`);
+  }
+}
+
+function refuse(reason: string): never {
+  throw new ResponseError('INVALID_CONTENT', `${reason}.`);
+}

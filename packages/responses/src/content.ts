@@ -1,0 +1,79 @@
+/** Results of one block: text, image, audio, a link to a resource, a resource itself. */
+import { type BinaryInput, toBase64 } from './base64.js';
+import { brand } from './brand.js';
+import { checkBlock } from './check-block.js';
+import type { ContentAnnotations, ContentBlock, ContentResult, Meta, ResourceLinkBlock } from './types.js';
+
+/** What any block may carry besides its content. */
+export interface BlockOptions {
+  /** For whom, how important, how old. `lastModified` may be a `Date`. */
+  annotations?: Omit<ContentAnnotations, 'lastModified'> & { lastModified?: string | Date };
+  _meta?: Meta;
+}
+
+/** A link's fields: `uri` and `name`, and what else is known. */
+export type ResourceLinkOptions = Omit<ResourceLinkBlock, 'type' | 'annotations' | '_meta'> & BlockOptions;
+
+/** A resource's fields: its `uri`, and either `text` or `blob` (bytes or base64). */
+export type EmbeddedResourceOptions = BlockOptions & { uri: string; mimeType?: string } & (
+    | { text: string; blob?: never }
+    | { blob: BinaryInput; text?: never }
+  );
+
+/**
+ * A text block, with annotations and `_meta` if given. All builders of this file throw `ResponseError` `INVALID_CONTENT`
+ * (or `NOT_JSON` for `_meta`) for what a client would refuse.
+ *
+ * @example
+ * ```ts
+ * text('Backup finished.', { annotations: { audience: ['user'], priority: 1 } });
+ * ```
+ */
+export function text(content: string, options: BlockOptions = {}): ContentResult {
+  return single({ type: 'text', text: content }, options, 'text');
+}
+
+/** An image from bytes or base64: `image(png, 'image/png')`. */
+export function image(data: BinaryInput, mimeType: string, options: BlockOptions = {}): ContentResult {
+  return single({ type: 'image', data: toBase64(data, 'image.data'), mimeType }, options, 'image');
+}
+
+/** Sound from bytes or base64: `audio(wav, 'audio/wav')`. */
+export function audio(data: BinaryInput, mimeType: string, options: BlockOptions = {}): ContentResult {
+  return single({ type: 'audio', data: toBase64(data, 'audio.data'), mimeType }, options, 'audio');
+}
+
+/** A link that the client may read later: `resourceLink({ uri: 'file:///a.md', name: 'a.md' })`. */
+export function resourceLink(link: ResourceLinkOptions): ContentResult {
+  const { annotations, _meta, ...fields } = link;
+  return single({ type: 'resource_link', ...fields }, { annotations, _meta } as BlockOptions, 'resource_link');
+}
+
+/** A resource within the answer: `embeddedResource({ uri: 'file:///a.md', text })`. */
+export function embeddedResource(given: EmbeddedResourceOptions): ContentResult {
+  const { annotations, _meta, blob, ...fields } = given;
+  const resource = blob === undefined ? fields : { ...fields, blob: toBase64(blob, 'resource.blob') };
+  return single({ type: 'resource', resource }, { annotations, _meta } as BlockOptions, 'resource');
+}
+
+function single(content: object, { annotations, _meta }: BlockOptions, what: string): ContentResult {
+  const block: ContentBlock = checkBlock(
+    {
+      ...content,
+      ...(annotations === undefined ? {} : { annotations: readAnnotations(annotations) }),
+      ...(_meta === undefined ? {} : { _meta }),
+    },
+    what,
+  );
+  return brand({ content: [block] });
+}
+
+function readAnnotations(annotations: NonNullable<BlockOptions['annotations']>): unknown {
+  const { lastModified } = annotations;
+  if (!(lastModified instanceof Date)) return annotations;
+  // An invalid date has no ISO form: the check names it, rather than `toISOString` throwing.
+  return {
+    ...annotations,
+    lastModified: Number.isNaN(lastModified.getTime()) ? 'invalid' : lastModified.toISOString(),
+  };
+}

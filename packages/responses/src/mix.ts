@@ -1,0 +1,54 @@
+/** One result out of several. */
+import { brand } from './brand.js';
+import { checkBlock, checkMeta } from './check-block.js';
+import { assertJson } from './json.js';
+import { ResponseError } from './response-error.js';
+import type { AnyToolResult, ContentBlock, ContentResult } from './types.js';
+
+/** A result, a single block, or plain text. */
+export type MixPart = AnyToolResult | Readonly<ContentBlock> | string;
+
+/**
+ * Joins `parts` in their order into one result. It is an error if one of them is, and then carries no
+ * `structuredContent`, which clients refuse on errors; otherwise one part at most may have that. `_meta` is merged, the
+ * later part wins. Every block is checked, so blocks built by hand are safe too.
+ *
+ * @throws ResponseError `INVALID_CONTENT` | `NOT_JSON`, naming the part
+ * @example
+ * ```ts
+ * mix('The chart you asked for:', image(png, 'image/png'), structured(figures));
+ * ```
+ */
+export function mix(...parts: readonly MixPart[]): ContentResult {
+  const results = parts.map(toResult);
+  const content = results.flatMap((result, part) =>
+    result.content.map((block, index) => checkBlock(block, `part ${part}: content[${index}]`)),
+  );
+  const isError = results.some((result) => result.isError === true);
+  const structured = results.filter((result) => result.structuredContent !== undefined);
+  if (structured.length > 1) {
+    throw new ResponseError(
+      'INVALID_CONTENT',
+      'Two parts have structuredContent; a result has room for one. Merge the data first.',
+    );
+  }
+  const result: ContentResult = { content };
+  if (structured[0] && !isError) {
+    assertJson(structured[0].structuredContent);
+    result.structuredContent = structured[0].structuredContent as Record<string, unknown>; // The v2 era may have any JSON here.
+  }
+  if (isError) result.isError = true;
+  const metas = results.flatMap((part) => part._meta ?? []);
+  if (metas.length > 0) result._meta = Object.assign({}, ...metas);
+  checkMeta(result._meta, 'the mix');
+  return brand(result);
+}
+
+function toResult(part: MixPart, index: number): AnyToolResult {
+  if (typeof part === 'string') return { content: [{ type: 'text', text: part }] };
+  if (typeof part === 'object' && part !== null) {
+    if ('type' in part) return { content: [part] };
+    if (Array.isArray(part.content)) return part;
+  }
+  throw new ResponseError('INVALID_CONTENT', `part ${index} is neither a result nor a content block nor text.`);
+}
