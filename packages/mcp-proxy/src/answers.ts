@@ -13,8 +13,8 @@ export type ProxyRequest =
 
 export type ProxyAnswer =
   | { readonly kind: 'status'; readonly servers: readonly ServerStatus[] }
-  | { readonly kind: 'connected'; readonly status: ServerStatus; readonly tools: readonly ListedTool[] }
-  | { readonly kind: 'list'; readonly status: ServerStatus; readonly tools: readonly ListedTool[] }
+  /** `kind` says whether the tools were listed anew for this answer (`connected`) or are those that were known (`list`). */
+  | { readonly kind: 'connected' | 'list'; readonly status: ServerStatus; readonly tools: readonly ListedTool[] }
   | SearchAnswer
   | { readonly kind: 'described'; readonly tool: ListedTool }
   | { readonly kind: 'result'; readonly tool: ListedTool; readonly result: unknown }
@@ -38,7 +38,7 @@ export interface SearchAnswer {
 export type ProxyFailure =
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'unknown_server'; readonly server: string; readonly known: readonly string[] }
-  | { readonly kind: 'server_failed'; readonly status: ServerStatus }
+  | { readonly kind: 'server_failed'; readonly status: ServerStatus; readonly reason: string }
   | {
       readonly kind: 'unknown_tool';
       readonly tool: string;
@@ -83,6 +83,9 @@ export interface ServerStatus {
   readonly dropped: readonly IMcpToolProblem[];
   /** Tools whose definition changed since it was trusted. */
   readonly held: readonly HeldTool[];
+  /** The upstream's instructions, when they are trusted; and how they changed, when they are held back. */
+  readonly instructions: string | undefined;
+  readonly instructionsDiff: readonly string[] | undefined;
   /** Why nothing of this server is shown, when its pins cannot be read. */
   readonly pinsUnreadable: string | undefined;
 }

@@ -25,7 +25,11 @@ export type McpProxyErrorCode =
   /** A call was refused by the allow-list, the pins or the approval hook. */
   | 'CALL_REFUSED'
   /** The server could not be reached, or the call failed there. */
-  | 'CALL_FAILED';
+  | 'CALL_FAILED'
+  /** No server has the given name or resource id. */
+  | 'UNKNOWN_SERVER'
+  /** What a pin store holds is no set of pins. */
+  | 'PINS_UNREADABLE';
 
 /** Thrown where the proxy is called from code: the constructor, and `IMcpToolHandle.call`. Tool answers are never thrown. */
 export class McpProxyError extends Error {

@@ -17,7 +17,8 @@ export type ProxyEvent =
       readonly nextTryAt: number;
     }
   | { readonly type: 'disconnected'; readonly serverName: string; readonly reason: string | undefined }
-  | { readonly type: 'tools_changed'; readonly serverName: string; readonly tools: number }
+  /** Listed anew on a living connection. */
+  | { readonly type: 'tools_changed'; readonly serverName: string; readonly durationMs: number; readonly tools: number }
   | { readonly type: 'tool_dropped'; readonly serverName: string; readonly toolName: string; readonly reason: string }
   | { readonly type: 'tool_held'; readonly serverName: string; readonly toolName: string }
   | { readonly type: 'search'; readonly durationMs: number; readonly hits: number }

@@ -22,12 +22,16 @@ export interface IMcpProxyToolOptions {
   newTools?: 'trust' | 'hold';
   /** Tools of servers that are not connected yet, kept across runs. Default: none, search connects what it does not know. */
   metadata?: IMcpMetadataStore;
+  /** How old stored tools may be when their upstream gave no `ttlMs`, in milliseconds. Default 7 days. */
+  metadataMaxAgeMs?: number;
   /** Bounds of one text answer. What is beyond them is read with `{ cursor }`, or from where `spill` put it. */
   output?: OutputOptions;
   /** `'ranked'` (default) or the plain `'or'` of the contract; or options of the ranking. */
   search?: 'ranked' | 'or' | ToolSearchOptions;
   /** Orders the hits anew, for example by embeddings. Default: the order of the ranking. */
   rank?: RankTools;
+  /** How many hits `rank` is given; `'all'` adds the tools that match no word. Default 50. */
+  rankCandidates?: number | 'all';
   /** The clock, in epoch milliseconds. Default `Date.now`. */
   now?: () => number;
   /** Makes a cursor; must be unguessable. Default `crypto.randomUUID`. */

@@ -2,8 +2,8 @@
 import type { ToolHit } from '../answers.js';
 
 /**
- * Gives the hits in the order to show. Receives the best hits of the ranking first (up to `candidates`, or every tool when
- * the query matched little), and may drop or reorder them. A rejection leaves the order as it was.
+ * Gives the hits in the order to show. Receives the best hits of the ranking, best first (`rankCandidates` says how many),
+ * and may drop or reorder them; what it returns must be among them. A rejection leaves the order as it was.
  */
 export type RankTools = (
   request: { readonly query: string; readonly candidates: readonly ToolHit[]; readonly limit: number },

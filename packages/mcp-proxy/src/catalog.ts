@@ -1,0 +1,204 @@
+/** All servers of a proxy and the tools that are known of them, with the search index over the visible ones. */
+
+import { mergeSpecs } from './aggregate.js';
+import type { ListedTool, SearchAnswer, SkippedServer, ToolHit } from './answers.js';
+import { abortable } from './connection/abort.js';
+import { ServerEntry } from './connection/server-entry.js';
+import type { Settings } from './connection/settings.js';
+import { McpProxyError } from './errors.js';
+import { searchByOr } from './search/or-search.js';
+import type { SearchSettings } from './search/settings.js';
+import { createToolIndex, type ToolIndex } from './search/tool-index.js';
+import { reasonOf } from './text/clean.js';
+import type { IMcpServerProvider, IMcpServerSpec } from './types.js';
+
+export interface SearchRequest {
+  readonly query: string;
+  /** Only these servers. Default: all. */
+  readonly entries?: readonly ServerEntry[];
+  readonly limit?: number;
+}
+
+export class Catalog {
+  readonly #provider: IMcpServerProvider;
+  readonly #settings: Settings;
+  readonly #search: SearchSettings;
+  readonly #listeners = new Set<(serverName: string) => void>();
+  #entries = new Map<string, ServerEntry>();
+  #byResourceId = new Map<string, ServerEntry>();
+  #index: ToolIndex | undefined;
+
+  constructor(
+    provider: IMcpServerProvider,
+    specs: readonly IMcpServerSpec[],
+    settings: Settings,
+    search: SearchSettings,
+  ) {
+    this.#provider = provider;
+    this.#settings = settings;
+    this.#search = search;
+    this.#setEntries(specs);
+  }
+
+  entries(): readonly ServerEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  /** A server by its name, else by a resource id. */
+  find(server: string): ServerEntry | undefined {
+    return this.#entries.get(server) ?? this.#byResourceId.get(server);
+  }
+
+  findByResourceId(resourceId: string): ServerEntry | undefined {
+    return this.#byResourceId.get(resourceId);
+  }
+
+  /** Takes other specs: new servers appear, missing ones are closed, the others keep their connection. */
+  async setSpecs(specs: readonly IMcpServerSpec[]): Promise<void> {
+    const before = this.#entries;
+    this.#setEntries(specs);
+    const gone = [...before.values()].filter((entry) => this.#entries.get(entry.serverName) !== entry);
+    await Promise.all(gone.map((entry) => entry.close('forget-tools')));
+  }
+
+  onToolsChanged(listener: (serverName: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads what is stored of servers that nothing is known of yet. */
+  async loadStored(signal?: AbortSignal): Promise<void> {
+    if (this.#settings.metadata === undefined) return;
+    await abortable(Promise.all(this.entries().map((entry) => entry.loadStored())), signal);
+  }
+
+  /**
+   * Makes the tools of the given servers known: from the store where it is fresh, else by connecting side by side. What fails
+   * is named; the tools that are known of it from before stay searchable.
+   */
+  async makeKnown(entries: readonly ServerEntry[], signal: AbortSignal | undefined): Promise<readonly SkippedServer[]> {
+    const reasons = await Promise.all(entries.map((entry) => this.#makeKnown(entry, signal)));
+    return reasons.filter((reason) => reason !== undefined);
+  }
+
+  async #makeKnown(entry: ServerEntry, signal: AbortSignal | undefined): Promise<SkippedServer | undefined> {
+    await abortable(entry.loadStored(), signal);
+    if (entry.isKnown()) return undefined;
+    const ensured = await entry.ensure('known', signal);
+    return ensured.kind === 'failed' ? { serverName: entry.serverName, reason: ensured.reason } : undefined;
+  }
+
+  /** Every known tool of this name. */
+  named(toolName: string, entries: readonly ServerEntry[] = this.entries()): ListedTool[] {
+    return entries.flatMap((entry) => {
+      const tool = entry.visibleTools()?.get(toolName);
+      return tool === undefined ? [] : [{ serverName: entry.serverName, tool }];
+    });
+  }
+
+  /** Searches what is known; connects nothing. */
+  similar(query: string, limit: number, entries: readonly ServerEntry[] = this.entries()): readonly ToolHit[] {
+    const names = new Set(entries.map((entry) => entry.serverName));
+    return this.#hits(query)
+      .filter((hit) => names.has(hit.serverName))
+      .slice(0, limit);
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchAnswer> {
+    const entries = request.entries ?? this.entries();
+    const limit = request.limit ?? this.#search.limit;
+    const skipped = await this.makeKnown(entries, signal);
+    const startedAt = this.#settings.now();
+    const names = new Set(entries.map((entry) => entry.serverName));
+    const matches = this.#hits(request.query).filter((hit) => names.has(hit.serverName));
+    const hits = await this.#ranked(request.query, matches, limit, signal);
+    const searched = entries.reduce((sum, entry) => sum + (entry.visibleTools()?.size ?? 0), 0);
+    this.#settings.emit({ type: 'search', durationMs: this.#settings.now() - startedAt, hits: hits.length });
+    return { kind: 'hits', query: request.query, hits, matched: matches.length, searched, skipped };
+  }
+
+  async #ranked(
+    query: string,
+    matches: readonly ToolHit[],
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly ToolHit[]> {
+    const { rank, rankCandidates } = this.#search;
+    if (rank === undefined) return matches.slice(0, limit);
+    const candidates = rankCandidates === 'all' ? this.#withUnmatched(matches) : matches.slice(0, rankCandidates);
+    try {
+      const ranked = await abortable(Promise.resolve(rank({ query, candidates, limit }, { signal })), signal);
+      const known = new Set(candidates);
+      return ranked.filter((hit) => known.has(hit)).slice(0, limit);
+    } catch (error) {
+      signal?.throwIfAborted();
+      this.#settings.debugLog(`search: the rank hook failed, the order stays: ${reasonOf(error)}`);
+      return matches.slice(0, limit);
+    }
+  }
+
+  #withUnmatched(matches: readonly ToolHit[]): readonly ToolHit[] {
+    const key = ({ serverName, tool }: ListedTool): string => `${serverName}\n${tool.name}`;
+    const matched = new Set(matches.map(key));
+    const rest = this.#tools().filter((listed) => !matched.has(key(listed)));
+    return [...matches, ...rest.map((listed) => ({ ...listed, score: 0 }))];
+  }
+
+  #hits(query: string): readonly ToolHit[] {
+    if (this.#search.mode === 'or') return searchByOr(this.#tools(), query);
+    this.#index ??= createToolIndex(this.#tools(), this.#search.options);
+    return this.#index.search(query);
+  }
+
+  #tools(): ListedTool[] {
+    return this.entries().flatMap((entry) =>
+      [...(entry.visibleTools()?.values() ?? [])].map((tool) => ({ serverName: entry.serverName, tool })),
+    );
+  }
+
+  #setEntries(specs: readonly IMcpServerSpec[]): void {
+    for (const spec of specs) checkSpec(spec);
+    const before = this.#entries;
+    const entries = mergeSpecs(specs).map((spec) => {
+      const entry = before.get(spec.serverName);
+      entry?.setSpec(spec);
+      return entry ?? new ServerEntry(spec, this.#provider, this.#settings, (name) => this.#changed(name));
+    });
+    this.#entries = new Map(entries.map((entry) => [entry.serverName, entry]));
+    this.#byResourceId = new Map();
+    for (const entry of entries) {
+      for (const id of entry.spec.resourceIds) {
+        if (this.#byResourceId.has(id)) this.#settings.debugLog(`resource id "${id}" is declared by two servers`);
+        else this.#byResourceId.set(id, entry);
+      }
+    }
+    this.#index = undefined;
+  }
+
+  #changed(serverName: string): void {
+    this.#index = undefined;
+    for (const listener of this.#listeners) {
+      try {
+        listener(serverName);
+      } catch (error) {
+        this.#settings.debugLog(`a listener for changed tools threw: ${reasonOf(error)}`);
+      }
+    }
+  }
+}
+
+function checkSpec(spec: IMcpServerSpec): void {
+  if (typeof spec?.serverName !== 'string' || spec.serverName.trim() === '') {
+    throw new McpProxyError(
+      'INVALID_OPTIONS',
+      'A server spec has no serverName. Give each one a name that is not blank.',
+    );
+  }
+  for (const [field, names] of Object.entries({ resourceIds: spec.resourceIds, allowedTools: spec.allowedTools })) {
+    if (names === undefined && field === 'allowedTools') continue;
+    if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
+      const way = field === 'allowedTools' ? 'a list of tool names, or leave it out for all' : 'a list of ids';
+      throw new McpProxyError('INVALID_OPTIONS', `${field} of server "${spec.serverName}" must be ${way}.`);
+    }
+  }
+}
