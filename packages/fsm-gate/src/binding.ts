@@ -21,6 +21,7 @@ export function makeBinding(
   if (typeof tool !== 'string' || tool === '') refuse('', 'the tool name must be a non-empty string');
   if (!Array.isArray(states) || !states.every(isString))
     refuse(tool, 'its states must be a state name or a list of them');
+  if (!isString(transition) && typeof (transition ?? {}) !== 'object') refuse(tool, 'its event must be a string');
   const { event, eventFor, guard }: BindOptions = isString(transition) ? { event: transition } : (transition ?? {});
   const events = [event ?? []].flat().filter((name) => name !== '');
   if (!events.every(isString)) refuse(tool, 'its event must be a string');

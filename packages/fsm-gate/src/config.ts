@@ -35,7 +35,7 @@ export interface FsmConfig {
 }
 
 /** The state names of a config: literals where the config is one, `string` where it is typed `FsmConfig`. */
-export type StateOf<C extends FsmConfig> = keyof C['states'] & string;
+export type StateOf<C extends FsmConfig> = C extends { states: infer States } ? keyof States & string : never;
 
 /** The event names of a config: literals where the config is one, `string` where it is typed `FsmConfig`. */
 export type EventOf<C extends FsmConfig> = {
