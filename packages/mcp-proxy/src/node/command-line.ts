@@ -32,7 +32,7 @@ export function spawnCommand(
   if (/\.(?:exe|com)$/i.test(resolved)) return { command: resolved, args };
   const line = [escapeMeta(resolved), ...args.map((arg) => escapeMeta(escapeMeta(quote(arg))))].join(' ');
   return {
-    command: valueOf(env, 'COMSPEC') ?? 'cmd.exe',
+    command: variableOf(env, 'COMSPEC') ?? 'cmd.exe',
     args: ['/d', '/s', '/c', `"${line}"`],
     windowsVerbatimArguments: true,
   };
@@ -43,8 +43,8 @@ function resolveOnWindows(
   env: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean,
 ): string | undefined {
-  const extensions = win32.extname(command) ? [''] : (valueOf(env, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';');
-  const folders = /[\\/]/.test(command) ? [''] : (valueOf(env, 'PATH') ?? '').split(';').filter(Boolean);
+  const extensions = win32.extname(command) ? [''] : (variableOf(env, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';');
+  const folders = /[\\/]/.test(command) ? [''] : (variableOf(env, 'PATH') ?? '').split(';').filter(Boolean);
   for (const folder of folders) {
     for (const extension of extensions) {
       const candidate = win32.join(folder, command + extension.toLowerCase());
@@ -55,7 +55,7 @@ function resolveOnWindows(
 }
 
 // Names of variables are not case-sensitive on Windows, and `Path` is the usual spelling.
-function valueOf(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+function variableOf(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   const key = Object.keys(env).find((candidate) => candidate.toUpperCase() === name);
   return key === undefined ? undefined : env[key];
 }

@@ -135,7 +135,7 @@ function findServers(data: unknown, source: string): Readonly<Record<string, unk
     );
   }
   // One editor nests the same object one level deeper, beside its other settings.
-  const holder = isRecord(data['mcp']) && !SERVER_KEYS.some((key) => key in data) ? data['mcp'] : data;
+  const holder = isRecord(data.mcp) && !SERVER_KEYS.some((key) => key in data) ? data.mcp : data;
   const key = SERVER_KEYS.find((candidate) => candidate in holder);
   if (key === undefined) {
     throw new ConfigError(

@@ -8,7 +8,9 @@ export interface GuardedFetchOptions {
   readonly serverName: string;
   /** The URL as the configuration has it. */
   readonly url: string;
-  /** The most bytes that one answer may have; event streams count by event, see the transport. Default 16 MiB. */
+  /** Headers of the server's configuration; they never leave its origin. */
+  readonly ownHeaders?: Readonly<Record<string, string>>;
+  /** The most bytes that one answer may have; in a stream of events, that one event may have. Default 16 MiB. */
   readonly maxBodyBytes?: number;
   readonly fetch?: FetchLike;
   /** All addresses of a host name. Default: the system's resolver. */
@@ -30,10 +32,21 @@ export function createGuardedFetch(options: GuardedFetchOptions): FetchLike {
   const resolve = options.resolve ?? systemResolve;
   return async (input, init) => {
     const url = new URL(input);
-    if (url.origin !== trusted.origin) await assertOutside(url, trusted, options.serverName, resolve);
-    const response = await send(url, { ...init, redirect: 'manual' });
+    const foreign = url.origin !== trusted.origin;
+    if (foreign) await assertOutside(url, trusted, options.serverName, resolve);
+    const headers = foreign ? withoutOwn(init?.headers, options.ownHeaders ?? {}) : init?.headers;
+    const response = await send(url, { ...init, ...(headers && { headers }), redirect: 'manual' });
     return bounded(response, options);
   };
+}
+
+/** The SDK adds the configured headers to OAuth requests too, which go to somebody else. Its own values of a name stay. */
+function withoutOwn(headers: RequestInit['headers'], own: Readonly<Record<string, string>>): Headers {
+  const kept = new Headers(headers);
+  for (const [name, value] of Object.entries(own)) {
+    if (kept.get(name) === value.trim()) kept.delete(name);
+  }
+  return kept;
 }
 
 /** Throws when `url` leads into the network of this machine. */

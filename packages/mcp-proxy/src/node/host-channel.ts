@@ -51,7 +51,7 @@ export function hostCan(
     case 'elicitation/create': {
       const { elicitation } = capabilities;
       if (!elicitation) return false;
-      if (params['mode'] === 'url') return elicitation.url !== undefined;
+      if (params.mode === 'url') return elicitation.url !== undefined;
       return elicitation.form !== undefined || elicitation.url === undefined;
     }
     case 'sampling/createMessage':

@@ -113,6 +113,7 @@ async function openHttp(
     fetch: createGuardedFetch({
       serverName: config.serverName,
       url: endpoint.url,
+      ownHeaders: endpoint.headers,
       ...(options.fetch && { fetch: options.fetch }),
       ...(options.resolve && { resolve: options.resolve }),
     }),

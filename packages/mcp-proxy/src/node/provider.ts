@@ -20,8 +20,10 @@ export interface NodeProviderOptions {
   readonly relay?: readonly HostRequestMethod[];
   /** Headers for the calls of one caller, beside those of the server's own configuration. */
   readonly callerHeaders?: (request: { serverName: string; context: unknown }) => HeadersOfCaller;
-  /** Signs in to remote servers; asked once per connection. */
-  readonly authProvider?: (config: UpstreamConfig) => OAuthClientProvider | undefined;
+  /** Signs in to remote servers; asked once per connection. See `storedOAuthProvider`. */
+  readonly authProvider?: (
+    config: UpstreamConfig,
+  ) => OAuthClientProvider | undefined | Promise<OAuthClientProvider | undefined>;
   /** Diagnostics, one line each; without arguments, results and secrets. */
   readonly debugLog?: (line: string) => void;
   /** What local servers write to stderr, with the secrets of their configuration taken out. */
@@ -175,9 +177,10 @@ async function openConnection(
   const { serverName } = config;
   const calls = new HostCalls(serverName);
   const relay = options.relay ?? [];
-  const authProvider = options.authProvider?.(config);
+
   const limit = AbortSignal.any([signal, AbortSignal.timeout(config.connectTimeoutMs)]);
   try {
+    const authProvider = await options.authProvider?.(config);
     const opened = await openClient(config, {
       ...(options.clientInfo && { clientInfo: options.clientInfo }),
       ...(options.fetch && { fetch: options.fetch }),

@@ -17,14 +17,3 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   const ordered = [...values].sort((a, b) => b.length - a.length);
   return (text) => ordered.reduce((result, value) => result.replaceAll(value, '[secret]'), text);
 }
-
-/** Control characters, ANSI sequences and bidirectional overrides removed; for the stderr of a server. */
-export function plainText(text: string): string {
-  return (
-    text
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
-      .replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g, '')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
-      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
-  );
-}

@@ -3,12 +3,13 @@ import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:c
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { McpConnectionError } from '../errors.js';
+import { cleanText } from '../text/clean.js';
 import { spawnCommand } from './command-line.js';
 import { UpstreamError } from './errors.js';
 import { DEFAULT_FLOOD_LIMIT, FloodGate, type FloodLimit } from './flood-gate.js';
 import { LineSplitter, LineTooLongError } from './lines.js';
 import { groupGone, registerGroup, signalGroup, unregisterGroup } from './process-groups.js';
-import { plainText, type Redactor } from './redact.js';
+import type { Redactor } from './redact.js';
 
 export interface StdioTransportOptions {
   /** Named in errors. */
@@ -108,7 +109,7 @@ export class StdioUpstreamTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (!stdin || !stdin.writable || this.#exit !== undefined || this.#closing) {
+    if (!stdin?.writable || this.#exit !== undefined || this.#closing) {
       return Promise.reject(this.#notSent());
     }
     if ('id' in message && 'method' in message) this.#pending.add(message.id);
@@ -181,7 +182,7 @@ export class StdioUpstreamTransport implements Transport {
   }
 
   #keepStderr(chunk: Buffer): void {
-    const text = plainText(chunk.toString('utf8'));
+    const text = cleanText(chunk.toString('utf8'));
     const safe = this.#options.redact?.(text) ?? text;
     this.#stderr = (this.#stderr + safe).slice(-STDERR_TAIL_CHARS);
     this.#options.onStderr?.(safe);

@@ -1,1 +1,11 @@
-export {};
+export type { ApproveByAskingOptions } from './approve-by-asking.js';
+export { approveByAsking, changesSomething } from './approve-by-asking.js';
+export type { DirectToolName } from './direct-tools.js';
+export type { Gateway, GatewayOptions } from './gateway.js';
+export { createGateway } from './gateway.js';
+export type { HttpSecurityOptions } from './http-security.js';
+export type { PendingCallsOptions } from './pending-calls.js';
+export type { GatewayHttpHandler, HttpHandlerOptions, ServedHttp, ServeHttpOptions } from './serve-http.js';
+export { createHttpHandler, serveHttp } from './serve-http.js';
+export type { ServeStdioOptions } from './serve-stdio.js';
+export { serveStdio } from './serve-stdio.js';

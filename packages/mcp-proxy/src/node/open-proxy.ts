@@ -1,0 +1,134 @@
+/** A whole proxy from a configuration in one call: provider, stores on disk, eager servers, reload. */
+import type { ProxyEvent } from '../events.js';
+import type { IMcpProxyToolOptions } from '../options.js';
+import { McpProxyTool } from '../proxy-tool.js';
+import { type ParsedConfig, parseConfig, type UpstreamConfig } from './config.js';
+import { readConfigFiles, watchConfigFiles } from './config-file.js';
+import { type ConfigError, messageOf } from './errors.js';
+import { Lifecycle } from './lifecycle.js';
+import { storedOAuthProvider } from './oauth-store.js';
+import { createNodeProvider, type NodeProvider, type NodeProviderOptions } from './provider.js';
+import { specsOf } from './specs.js';
+import { defaultStateFolder } from './state-files.js';
+import { createMetadataStore, createPinStore, createSpill } from './stores.js';
+
+export interface OpenProxyOptions {
+  /** A file, several (later ones win by name), or the object itself. */
+  readonly config: string | readonly string[] | object;
+  /** Where pins, tool lists, tokens and long answers are kept. Default: see `defaultStateFolder`. */
+  readonly stateFolder?: string;
+  /** Reads the files again when they change. Default `'off'`. */
+  readonly reload?: 'off' | 'watch';
+  /** `'lazy'` starts nothing before its first use, whatever the configuration says. Default: as configured. */
+  readonly start?: 'configured' | 'lazy';
+  /** Options of the proxy; pins, metadata and spill files are on unless set here. */
+  readonly proxy?: IMcpProxyToolOptions;
+  readonly provider?: NodeProviderOptions;
+  /** What is wrong in the configuration, first and after each reload. Default: `debugLog` of the proxy. */
+  readonly onProblem?: (problem: ConfigError) => void;
+  /** Where `${VAR}` is looked up; default `process.env`. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface OpenedProxy {
+  readonly proxy: McpProxyTool;
+  readonly provider: NodeProvider;
+  readonly configs: () => ReadonlyMap<string, UpstreamConfig>;
+  /** Reads the files again. Only servers whose entry changed are touched. */
+  reload(): Promise<void>;
+  /** Resolves when the eager servers have started, or failed to. */
+  readonly started: Promise<void>;
+  /** Closes everything; no process of ours is left. */
+  close(): Promise<void>;
+}
+
+/**
+ * @throws {ConfigError} when the configuration as a whole cannot be read. A single server that is wrong is reported and left out.
+ * @example
+ * const { proxy, close } = await openProxy({ config: 'mcp.json' });
+ * console.log(await proxy.asTool().execute({ search: 'read a file' }));
+ * await close();
+ */
+export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy> {
+  const folder = options.stateFolder ?? defaultStateFolder();
+  const debugLog = options.proxy?.debugLog;
+  const files = filesOf(options.config);
+  const read = async (): Promise<ParsedConfig> => {
+    const more = options.variables && { variables: options.variables };
+    const parsed = files ? await readConfigFiles(files, more) : parseConfig(options.config, { ...more });
+    for (const { error } of parsed.problems) (options.onProblem ?? ((problem) => debugLog?.(problem.message)))(error);
+    return parsed;
+  };
+  let { servers } = await read();
+  const configOf = (serverName: string): UpstreamConfig | undefined => servers.get(serverName);
+  const provider = createNodeProvider(servers, {
+    authProvider: (config) => storedOAuthProvider(config, folder),
+    ...(debugLog && { debugLog }),
+    ...options.provider,
+  });
+  const lifecycle = new Lifecycle({ configOf });
+  const proxy = new McpProxyTool(provider, specsOf(servers), {
+    pins: createPinStore(folder, configOf),
+    metadata: createMetadataStore(folder, configOf, (error) => debugLog?.(messageOf(error))),
+    ...options.proxy,
+    output: { spill: createSpill(folder), ...options.proxy?.output },
+    onEvent: (event: ProxyEvent) => {
+      lifecycle.onEvent(event);
+      options.proxy?.onEvent?.(event);
+    },
+  });
+  const startEarly = (configs: Iterable<UpstreamConfig>): Promise<void> =>
+    options.start === 'lazy' ? Promise.resolve() : lifecycle.start(proxy, configs);
+  const started = startEarly(servers.values());
+
+  // One after the other: two changes in quick succession must end in the later one.
+  let last: Promise<void> = Promise.resolve();
+  const reload = (): Promise<void> => {
+    last = last
+      .catch(() => undefined)
+      .then(async () => {
+        const before = servers;
+        const parsed = await read();
+        servers = parsed.servers;
+        const changed = await provider.setServers(servers);
+        await Promise.all(changed.filter((name) => servers.has(name)).map((name) => proxy.reset(name)));
+        await proxy.setSpecs(specsOf(servers));
+        const fresh = [...servers.values()].filter(
+          (config) => !before.has(config.serverName) || changed.includes(config.serverName),
+        );
+        await startEarly(fresh);
+      });
+    return last;
+  };
+  const watcher =
+    files && options.reload === 'watch'
+      ? watchConfigFiles(files, {
+          // A file that cannot be read leaves everything as it is.
+          onChange: () =>
+            void reload().catch((error) => debugLog?.(`The configuration was not reloaded: ${messageOf(error)}`)),
+          onError: (error) => debugLog?.(messageOf(error)),
+        })
+      : undefined;
+
+  return {
+    proxy,
+    provider,
+    configs: () => servers,
+    reload,
+    started,
+    close: async () => {
+      watcher?.close();
+      lifecycle.stop();
+      await last.catch(() => undefined);
+      await proxy.closeAll();
+      await provider.closeAll();
+    },
+  };
+}
+
+function filesOf(config: OpenProxyOptions['config']): readonly string[] | undefined {
+  if (typeof config === 'string') return [config];
+  if (!Array.isArray(config)) return undefined;
+  const paths: readonly unknown[] = config;
+  return paths.filter((path): path is string => typeof path === 'string');
+}

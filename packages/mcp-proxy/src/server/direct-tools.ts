@@ -1,0 +1,68 @@
+/** Upstream tools that hosts see beside `mcp`: for the few that an agent needs in every conversation. */
+import { createHash } from 'node:crypto';
+import { isSpecType, type Tool } from '@modelcontextprotocol/server';
+import type { McpProxyTool } from '../proxy-tool.js';
+import type { IMcpCallOptions, IMcpProxyResult, IMcpToolInfo } from '../types.js';
+
+/** `server/tool`, as the configuration and the upstream name them. */
+export type DirectToolName = `${string}/${string}`;
+
+/** Hosts accept no other names (`^[a-zA-Z0-9_-]{1,64}$`). */
+const MAX_NAME_LENGTH = 64;
+
+/** They go the same way as calls of `mcp`: allow-lists, pins and approval hold. */
+export class DirectTools {
+  readonly #proxy: McpProxyTool;
+  readonly #byName: ReadonlyMap<string, { readonly server: string; readonly tool: string }>;
+
+  constructor(proxy: McpProxyTool, names: readonly DirectToolName[]) {
+    this.#proxy = proxy;
+    this.#byName = new Map(
+      names.map((name) => {
+        const slash = name.indexOf('/');
+        const [server, tool] = [name.slice(0, slash), name.slice(slash + 1)];
+        return [exposedName(server, tool), { server, tool }];
+      }),
+    );
+  }
+
+  knows(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  concerns(serverName: string): boolean {
+    return [...this.#byName.values()].some(({ server }) => server === serverName);
+  }
+
+  /** Definitions of those that can be had; a server that fails takes its own away and no others. */
+  async list(signal: AbortSignal): Promise<Tool[]> {
+    const listed = await Promise.all(
+      [...this.#byName].map(async ([name, { server, tool }]) => {
+        const info = await this.#find(server, tool, signal);
+        const definition = info && { ...info, name };
+        return isSpecType.Tool(definition) ? [definition] : [];
+      }),
+    );
+    return listed.flat();
+  }
+
+  call(name: string, args: unknown, options: IMcpCallOptions & { signal: AbortSignal }): Promise<IMcpProxyResult> {
+    const target = this.#byName.get(name);
+    return this.#proxy.run({ ...target, args }, options);
+  }
+
+  async #find(server: string, tool: string, signal: AbortSignal): Promise<IMcpToolInfo | undefined> {
+    const known = this.#proxy.visibleTools(server);
+    if (known) return known.find((info) => info.name === tool);
+    const answer = await this.#proxy.perform({ kind: 'describe', tool, server }, { signal });
+    return answer.kind === 'described' ? answer.tool.tool : undefined;
+  }
+}
+
+/** `server__tool`, with a digest in place of what would not fit. */
+function exposedName(server: string, tool: string): string {
+  const name = `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, '_');
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  const digest = createHash('sha256').update(`${server}/${tool}`).digest('hex').slice(0, 8);
+  return `${name.slice(0, MAX_NAME_LENGTH - 9)}_${digest}`;
+}
