@@ -46,7 +46,7 @@ export interface StoreChange {
 }
 
 /**
- * Where sessions live. Every method is atomic for its key. Prove an implementation with `testGateStore` of
+ * Where sessions live. Every method is atomic for its key. Prove an implementation with `gateStoreChecks` of
  * `@mcp-interlock/fsm-gate/testing`.
  */
 export interface GateStore {

@@ -1,1 +1,1 @@
-export {};
+export { gateStoreChecks, type StoreCheck, type StoreUnderTest } from './store-checks.js';
