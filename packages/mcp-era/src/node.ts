@@ -1,1 +1,1 @@
-export {};
+export { createFileEraCache, type FileEraCacheOptions } from './file-cache.js';

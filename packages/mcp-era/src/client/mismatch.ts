@@ -1,0 +1,57 @@
+/** Whether an error may mean that the server speaks the other era. Pure. */
+import { classifyModernHttpFailure, isRecognizedModernError } from '../classify.js';
+import { MCPHttpStatusError, MCPProtocolError } from '../errors.js';
+import { isObject } from '../message.js';
+import type { McpEra } from '../types.js';
+
+/** Codes with which legacy servers refuse what a modern client sends: not initialized, no session, no such method. */
+const LEGACY_REFUSALS: readonly unknown[] = [-32000, -32001, -32600, -32601];
+const METHOD_NOT_FOUND = -32601;
+
+export interface MismatchContext {
+  /** The era in which the failed request was sent. */
+  readonly era: McpEra['kind'];
+  /** Whether it was the connection's opening, where a modern server may not even know `initialize`. */
+  readonly opening: boolean;
+}
+
+/** A suspicion only: asking again decides. */
+export function mayBeMismatch(error: unknown, { era, opening }: MismatchContext): boolean {
+  const { code, status, body } = readFailure(error);
+  const fallback = status !== undefined && [400, 404, 405].includes(status);
+  const provesModern =
+    isRecognizedModernError({ code }) || (fallback && classifyModernHttpFailure(status, body).kind === 'modern');
+  if (era === 'legacy') return provesModern || (opening && (code === METHOD_NOT_FOUND || fallback));
+  return !provesModern && (fallback || LEGACY_REFUSALS.includes(code));
+}
+
+/** Whether a legacy opening was refused as servers of the older HTTP+SSE transport do. */
+export function wantsSse(error: unknown): boolean {
+  const { status, body } = readFailure(error);
+  return (
+    status !== undefined &&
+    [400, 404, 405].includes(status) &&
+    classifyModernHttpFailure(status, body).kind === 'legacy'
+  );
+}
+
+/** JSON-RPC code, HTTP status and body, from the error classes of both SDK generations. */
+function readFailure(error: unknown): { code?: unknown; status?: number | undefined; body: string } {
+  if (!isObject(error)) return { body: '' };
+  const { code, data, message } = error;
+  const status = [isObject(data) ? data.status : undefined, error.status, code].find(
+    (value): value is number => Number.isInteger(value) && (value as number) >= 100 && (value as number) < 600,
+  );
+  const text = isObject(data) && typeof data.text === 'string' ? data.text : `${message ?? ''}`;
+  // 1.x keeps the body at the end of its message only.
+  return { code, status, body: text.slice(Math.max(0, text.indexOf('{'))) };
+}
+
+/** A refusal as the answer of a probe, where it is one that legacy servers give to any modern request. */
+export function asProbeError(error: unknown): Error | undefined {
+  if (!mayBeMismatch(error, { era: 'modern', opening: false })) return undefined;
+  const { code, status, body } = readFailure(error);
+  return status === undefined
+    ? new MCPProtocolError(code as number, String(error))
+    : new MCPHttpStatusError(status, body);
+}

@@ -1,0 +1,71 @@
+/** The errors of this package: what a peer refused with, and why an era cannot be told. */
+import type { EraEvidence, EraVerdict, UndeterminedReason } from './verdict.js';
+
+/** A JSON-RPC error received from a peer. */
+export class MCPProtocolError extends Error {
+  override readonly name: string = 'MCPProtocolError';
+  readonly code: number;
+  readonly data?: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/**
+ * An HTTP answer that carries no JSON-RPC result: any status that is no success, and a success whose body is no
+ * JSON-RPC message. Header names are lower case. `bodyText` may have been cut at the probe's body cap.
+ */
+export class MCPHttpStatusError extends Error {
+  override readonly name: string = 'MCPHttpStatusError';
+  readonly status: number;
+  readonly bodyText: string;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, bodyText: string, headers: Record<string, string> = {}) {
+    super(`HTTP ${status}`);
+    this.status = status;
+    this.bodyText = bodyText;
+    this.headers = headers;
+  }
+}
+
+/** The server's process ended, or its stdout closed, before it answered. */
+export class ServerExitedError extends Error {
+  override readonly name: string = 'ServerExitedError';
+  readonly code: string = 'SERVER_EXITED';
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+
+  constructor(exitCode: number | null, signal: string | null, detail = '') {
+    super(`The server exited (${signal ?? `code ${exitCode ?? 'unknown'}`}) before it answered.${detail}`);
+    this.exitCode = exitCode;
+    this.signal = signal;
+  }
+}
+
+/**
+ * The peer's era cannot be told from what came back. Never cached.
+ *
+ * `code` is `ERA_` and the reason's kind: `ERA_SIGN_IN_NEEDED`, `ERA_UNAVAILABLE`, `ERA_REDIRECTED`, `ERA_NOT_MCP`,
+ * `ERA_VERSIONS_DISJOINT`. `reason` has the particulars (the sign-in challenge, when to try again, …), `evidence` what
+ * was sent and received, `cause` the error it started from.
+ */
+export class EraUndeterminedError extends Error {
+  override readonly name: string = 'EraUndeterminedError';
+  readonly code: string;
+  readonly reason: UndeterminedReason;
+  readonly evidence: EraEvidence;
+
+  constructor(serverName: string, { reason, evidence }: UndeterminedVerdict, cause?: unknown) {
+    const lists = 'offered' in reason ? `: it offers ${reason.offered}; we speak ${reason.spoken}` : '';
+    super(`${serverName}: ${evidence.rule} (${evidence.received})${lists}`, { cause });
+    this.code = `ERA_${reason.kind.toUpperCase().replace(/-/g, '_')}`;
+    this.reason = reason;
+    this.evidence = evidence;
+  }
+}
+
+type UndeterminedVerdict = Extract<EraVerdict, { kind: 'undetermined' }>;

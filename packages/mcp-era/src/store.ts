@@ -1,0 +1,1 @@
+export { createStoreEraCache, type EraStore, parseEraRecord, type StoreEraCacheOptions } from './store-cache.js';
