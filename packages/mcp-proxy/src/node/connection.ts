@@ -327,9 +327,15 @@ function modernMeta(channel: HostChannel | undefined): Record<string, unknown> {
   };
 }
 
+/** Whether arguments are mirrored into headers; declarations are only valid near the top, so deep schemas are not searched. */
 function declaresHeaders(tool: unknown): tool is IMcpToolInfo {
   if (typeof tool !== 'object' || tool === null || !('inputSchema' in tool)) return false;
-  return JSON.stringify(tool.inputSchema)?.includes('"x-mcp-header"') ?? false;
+  return hasKey(tool.inputSchema, 'x-mcp-header', 12);
+}
+
+function hasKey(value: unknown, wanted: string, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth === 0) return false;
+  return wanted in value || Object.values(value).some((member) => hasKey(member, wanted, depth - 1));
 }
 
 function isMethodNotFound(error: unknown): boolean {

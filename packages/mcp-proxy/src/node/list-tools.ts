@@ -47,7 +47,7 @@ export async function listAllTools(
     const params = cursor === undefined ? {} : { cursor };
     const result = await client.request({ method: 'tools/list', params }, page, options);
     ttlMs ??= result.ttlMs;
-    characters += JSON.stringify(result.tools).length;
+    characters += sizeOf(result.tools, limits.maxCharacters);
     // Unchecked on purpose, see above; `IMcpToolInfo` says of itself that everything in it is untrusted.
     tools.push(...(result.tools as IMcpToolInfo[]));
     cursor = result.nextCursor ?? undefined;
@@ -75,4 +75,21 @@ function tooLong(serverName: string, limits: ListLimits): UpstreamError {
     `Server "${serverName}" lists more than is bearable (over ${limits.maxTools} tools, ${limits.maxPages} pages or ` +
       `${limits.maxCharacters} characters). This is a fault of the server.`,
   );
+}
+
+/** About how many characters the JSON has. It may be nested deeper than the stack is, so nothing here calls itself. */
+function sizeOf(value: unknown, limit: number): number {
+  const open = [value];
+  let size = 0;
+  while (open.length > 0 && size <= limit) {
+    const current = open.pop();
+    size += 2;
+    if (typeof current === 'string') size += current.length;
+    if (typeof current !== 'object' || current === null) continue;
+    for (const [key, member] of Object.entries(current)) {
+      size += key.length;
+      open.push(member);
+    }
+  }
+  return size;
 }

@@ -140,6 +140,9 @@ async function connect(
     },
   });
   options.prepare?.(client);
+  // Whatever the client is busy with, without a transport it cannot go on.
+  const onAbort = (): void => void transport.close().catch(() => undefined);
+  options.signal?.addEventListener('abort', onAbort, { once: true });
   try {
     await client.connect(transport, {
       timeout: config.connectTimeoutMs,
@@ -148,6 +151,8 @@ async function connect(
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw loginNeeded(error) ? loginError(config.serverName, error) : error;
+  } finally {
+    options.signal?.removeEventListener('abort', onAbort);
   }
   return { client, transport, era: client.getProtocolEra() ?? 'legacy' };
 }

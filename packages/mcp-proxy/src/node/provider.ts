@@ -103,7 +103,13 @@ export function createNodeProvider(
     return entry;
   };
 
-  const stop = async (serverName: string): Promise<void> => {
+  const stop = (serverName: string): Promise<void> => {
+    const done = stopServer(serverName).finally(() => closing.delete(done));
+    closing.add(done);
+    return done;
+  };
+
+  const stopServer = async (serverName: string): Promise<void> => {
     const entry = opening.get(serverName);
     opening.delete(serverName);
     entry?.abort.abort();
@@ -204,7 +210,7 @@ async function openConnection(
     };
     return new UpstreamConnection(config, opened, connectionOptions);
   } catch (error) {
-    throw connectError(config, error, signal);
+    throw connectError(config, error, { givenUp: signal, limit });
   }
 }
 
@@ -216,13 +222,14 @@ function relayedCapabilities(relay: readonly HostRequestMethod[]): NonNullable<C
   };
 }
 
-function connectError(config: UpstreamConfig, error: unknown, signal: AbortSignal): unknown {
+function connectError(
+  config: UpstreamConfig,
+  error: unknown,
+  { givenUp, limit }: { readonly givenUp: AbortSignal; readonly limit: AbortSignal },
+): unknown {
   const { serverName, connectTimeoutMs } = config;
-  if (signal.aborted) return closed(serverName);
-  if (error instanceof UpstreamError) return error;
-  const timedOut =
-    error instanceof Error && (error.name === 'TimeoutError' || /TimeoutError|timed out/i.test(error.message));
-  if (timedOut) {
+  if (givenUp.aborted) return closed(serverName);
+  if (limit.aborted) {
     return new UpstreamError(
       'UPSTREAM_CONNECT_TIMEOUT',
       serverName,
@@ -230,6 +237,7 @@ function connectError(config: UpstreamConfig, error: unknown, signal: AbortSigna
       { cause: error },
     );
   }
+  if (error instanceof UpstreamError) return error;
   return new UpstreamError(
     'UPSTREAM_CONNECT_FAILED',
     serverName,

@@ -53,6 +53,7 @@ export class StdioUpstreamTransport implements Transport {
   readonly #pending = new Set<string | number>();
   #failure: UpstreamError | undefined;
   #exit: string | undefined;
+  #delivered: Promise<void> = Promise.resolve();
   #stderr = '';
 
   constructor(options: StdioTransportOptions) {
@@ -139,7 +140,7 @@ export class StdioUpstreamTransport implements Transport {
       child.once('error', () => resolve());
     });
     // `close` comes after the last byte of stdout, `exit` may come before it: an answer must not be lost.
-    child.once('close', () => void this.close().then(() => this.onclose?.()));
+    child.once('close', () => void this.#delivered.then(() => this.close()).then(() => this.onclose?.()));
     child.on('error', (error) => this.onerror?.(error));
     child.stdin?.on('error', (error) => this.onerror?.(error));
     child.stdout?.on('error', (error) => this.onerror?.(error));
@@ -150,15 +151,23 @@ export class StdioUpstreamTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#failure || this.#closing) return;
+    if (this.#failure || this.#closedByUs) return;
     try {
-      for (const line of this.#lines.push(chunk)) {
-        if (this.#failure) return;
-        this.#deliver(line);
-      }
+      const lines = this.#lines.push(chunk);
+      this.#delivered = this.#delivered.then(() => this.#deliverAll(lines));
     } catch (error) {
       if (!(error instanceof LineTooLongError)) throw error;
       this.#fail('UPSTREAM_MESSAGE_TOO_LARGE', `sent a message that is too large: ${error.message}`);
+    }
+  }
+
+  async #deliverAll(lines: readonly string[]): Promise<void> {
+    for (const line of lines) {
+      if (this.#failure) return;
+      this.#deliver(line);
+      // The SDK handles a notification a moment later and a response at once: without this pause, the progress of a call that
+      // arrives together with its result would come too late to be told.
+      await undefined;
     }
   }
 
