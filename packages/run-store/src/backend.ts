@@ -65,6 +65,8 @@ export interface TakeOptions {
    * the token has already taken is answered either way.
    */
   readonly ifStamp?: Uint8Array | undefined;
+  /** Take only if the cell still holds exactly this (`null`: is empty). Given only to a backend that has `cells`. */
+  readonly ifCell?: Uint8Array | null | undefined;
 }
 
 export interface TouchOptions {
@@ -75,7 +77,7 @@ export interface TouchOptions {
 }
 
 /**
- * The driver interface. `put`, `get`, `take`, `touch`, `remove` are the whole of the obligation; the facets below are
+ * The driver interface. `put`, `get`, `take`, `putBack`, `touch`, `remove` are the whole of the obligation; the facets below are
  * there or absent, and the engine says so in words where one is missing.
  *
  * Errors: a driver throws `RunStoreError` (`BACKEND_REFUSED`) when it is certain that nothing happened, and
@@ -91,6 +93,11 @@ export interface RunBackend {
   get(key: RunKey): Promise<Uint8Array | null>;
   /** Reads and removes. A run under a live lease is not taken (`null`); one whose lease has passed is. */
   take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null>;
+  /**
+   * Undoes a `take`: the token's copy waits again, listed as before, for `ttlMs` (absent: for ever). `false` when the
+   * copy is gone or another run waits there by now.
+   */
+  putBack(key: RunKey, copy: { readonly token: string; readonly ttlMs?: number | undefined }): Promise<boolean>;
   /** Sets the remaining life of a waiting or claimed run; `false` when there is none. */
   touch(key: RunKey, options: TouchOptions): Promise<boolean>;
   /** Removes the run with its cell, claim and outcome; `false` when no run was there. Copies already taken stay. */
@@ -108,7 +115,10 @@ export interface RunBackend {
   sweep?(options: { readonly limit: number }): Promise<number>;
 }
 
-/** A cell lives and dies with its run: `put` with `'replace'`, `take`, `remove` and `settle` clear it. */
+/**
+ * A cell is one value per key. It is kept as long as its run, after a `take` for `retainMs`, and cleared by `remove` and
+ * `settle`; it may outlive a `put`, so its content has to say which run it belongs to.
+ */
 export interface RunCells {
   read(key: RunKey): Promise<Uint8Array | null>;
   /**
@@ -146,8 +156,10 @@ export type ClaimReply =
 export interface RunClaims {
   claim(key: RunKey, request: ClaimRequest): Promise<ClaimReply>;
   extend(key: RunKey, lease: { readonly token: string; readonly leaseMs: number }): Promise<'ok' | 'stale'>;
-  /** Gives the run back at once. Repeating it is `'ok'`. */
+  /** Gives the run back at once. Repeating it is `'ok'` until somebody else claims. */
   release(key: RunKey, lease: { readonly token: string }): Promise<'ok' | 'stale'>;
+  /** What `settle` kept, without taking anything; `null` when there is none. */
+  outcome(key: RunKey): Promise<Uint8Array | null>;
   /** Ends the run and keeps `outcome` for `outcomeTtlMs`. Repeating it with the same token, meanwhile, is `'ok'`. */
   settle(
     key: RunKey,
@@ -184,7 +196,7 @@ export interface IndexPage {
 }
 
 export interface RunIndex {
-  /** Only runs that exist now, oldest first within a principal. */
+  /** Only runs that exist now. The order is the driver's own, and a run keeps its place from page to page. */
   list(query: IndexQuery): Promise<IndexPage>;
   /** Removes every run of the tenant with all that belongs to it; answers with how many there were. */
   eraseTenant(tenant: string): Promise<number>;

@@ -41,7 +41,6 @@ interface Kept {
 interface Run extends Kept {
   readonly sequence: number;
   readonly index: RunIndexEntry | undefined;
-  readonly cell: Uint8Array | null;
 }
 interface Claimed extends Run {
   readonly token: string;
@@ -59,7 +58,8 @@ interface Slot {
   claimed?: Claimed | undefined;
   outcome?: Outcome | undefined;
   releasedToken?: string | undefined;
-  readonly taken: Map<string, Kept>;
+  cell?: Kept | undefined;
+  readonly taken: Map<string, Run>;
 }
 
 const capabilities: RunBackendCapabilities = {
@@ -111,8 +111,7 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     }
     sequence += 1;
     const expiresAt = put.ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + put.ttlMs;
-    slot.waiting = { bytes, expiresAt, sequence, index: put.index, cell: null };
-    slot.outcome = undefined;
+    slot.waiting = { bytes, expiresAt, sequence, index: put.index };
     slots.delete(key);
     slots.set(key, slot);
     if (slots.size > sweepAt) {
@@ -128,17 +127,33 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     return (slot?.waiting ?? slot?.claimed)?.bytes ?? null;
   }
 
-  async function take(key: RunKey, { token, retainMs, ifStamp }: TakeOptions): Promise<Uint8Array | null> {
+  async function take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null> {
+    const { token, retainMs, ifStamp, ifCell } = options;
     const slot = slotAt(key);
     if (slot === undefined) return null;
     const earlier = slot.taken.get(token);
     if (earlier !== undefined) return earlier.bytes;
     const run = slot.waiting ?? (leaseLives(slot.claimed, now()) ? undefined : slot.claimed);
     if (run === undefined || (ifStamp !== undefined && !startsWith(run.bytes, ifStamp))) return null;
+    if (ifCell !== undefined && !sameBytes(slot.cell?.bytes ?? null, ifCell)) return null;
     if (run === slot.waiting) slot.waiting = undefined;
     else slot.claimed = undefined;
-    slot.taken.set(token, { bytes: run.bytes, expiresAt: now() + retainMs });
+    const expiresAt = now() + retainMs;
+    slot.taken.set(token, { bytes: run.bytes, sequence: run.sequence, index: run.index, expiresAt });
+    if (slot.cell !== undefined) slot.cell = { ...slot.cell, expiresAt };
     return run.bytes;
+  }
+
+  async function putBack(
+    key: RunKey,
+    { token, ttlMs }: { readonly token: string; readonly ttlMs?: number | undefined },
+  ): Promise<boolean> {
+    const slot = slotAt(key);
+    const copy = slot?.taken.get(token);
+    if (slot === undefined || copy === undefined || slot.waiting !== undefined) return false;
+    slot.waiting = { ...copy, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + ttlMs };
+    slot.taken.delete(token);
+    return true;
   }
 
   async function touch(key: RunKey, { ttlMs }: TouchOptions): Promise<boolean> {
@@ -147,6 +162,7 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     const expiresAt = now() + ttlMs;
     if (slot.waiting !== undefined) slot.waiting = { ...slot.waiting, expiresAt };
     if (slot.claimed !== undefined) slot.claimed = { ...slot.claimed, expiresAt };
+    if (slot.cell !== undefined) slot.cell = { ...slot.cell, expiresAt };
     return true;
   }
 
@@ -157,6 +173,7 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     slot.waiting = undefined;
     slot.claimed = undefined;
     slot.outcome = undefined;
+    slot.cell = undefined;
     if (isEmpty(slot)) slots.delete(key);
     return wasThere;
   }
@@ -179,6 +196,7 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     const leaseEndsAt = now() + leaseMs;
     slot.claimed = { ...run, token, fence: lastFence, leaseEndsAt, expiresAt: outliving(run, now(), leaseMs) };
     slot.waiting = undefined;
+    slot.releasedToken = undefined;
     return { kind: 'claimed', bytes: run.bytes, fence: lastFence };
   }
 
@@ -194,16 +212,20 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     async release(key, { token }) {
       const slot = slotAt(key);
       if (slot?.claimed?.token !== token) return slot?.releasedToken === token ? 'ok' : 'stale';
-      const { bytes, expiresAt, sequence, index, cell } = slot.claimed;
-      slot.waiting ??= { bytes, expiresAt, sequence, index, cell };
+      const { bytes, expiresAt, sequence, index } = slot.claimed;
+      slot.waiting ??= { bytes, expiresAt, sequence, index };
       slot.claimed = undefined;
       slot.releasedToken = token;
       return 'ok';
+    },
+    async outcome(key) {
+      return slotAt(key)?.outcome?.bytes ?? null;
     },
     async settle(key, { token, outcome, outcomeTtlMs }) {
       const slot = slotAt(key);
       if (slot?.claimed?.token !== token) return slot?.outcome?.token === token ? 'ok' : 'stale';
       slot.claimed = undefined;
+      slot.cell = undefined;
       slot.outcome = { token, bytes: outcome, expiresAt: now() + outcomeTtlMs };
       return 'ok';
     },
@@ -229,18 +251,18 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     put,
     get,
     take,
+    putBack,
     touch,
     remove,
     cells: {
       async read(key) {
-        const slot = slotAt(key);
-        return (slot?.waiting ?? slot?.claimed)?.cell ?? null;
+        return slotAt(key)?.cell?.bytes ?? null;
       },
       async swap(key, { expected, next, ifStamp }) {
         const slot = slotAt(key);
         if (slot?.waiting === undefined || !startsWith(slot.waiting.bytes, ifStamp)) return false;
-        if (!sameBytes(slot.waiting.cell, expected)) return false;
-        slot.waiting = { ...slot.waiting, cell: next };
+        if (!sameBytes(slot.cell?.bytes ?? null, expected)) return false;
+        slot.cell = { bytes: next, expiresAt: slot.waiting.expiresAt };
         return true;
       },
     },
@@ -268,6 +290,7 @@ function dropExpired(slot: Slot, at: number): void {
   if (slot.waiting !== undefined && slot.waiting.expiresAt <= at) slot.waiting = undefined;
   if (slot.claimed !== undefined && slot.claimed.expiresAt <= at) slot.claimed = undefined;
   if (slot.outcome !== undefined && slot.outcome.expiresAt <= at) slot.outcome = undefined;
+  if (slot.cell !== undefined && slot.cell.expiresAt <= at) slot.cell = undefined;
   for (const [token, copy] of slot.taken) if (copy.expiresAt <= at) slot.taken.delete(token);
 }
 

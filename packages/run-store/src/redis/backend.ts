@@ -1,0 +1,244 @@
+/**
+ * The backend on Redis 6.2 or newer.
+ *
+ * Storing is one SET, loading one GET, taking one pipeline: RENAMENX of the value to a key named by the caller's token,
+ * then GETEX of that key. A command that a client sends again after a lost reply finds the caller's own copy, and every
+ * other token finds nothing.
+ */
+import {
+  type ClaimReply,
+  type PutOptions,
+  type RunBackend,
+  type RunBackendCapabilities,
+  type RunCells,
+  type RunClaims,
+  type RunIndex,
+  type RunKey,
+  STAMP_BYTES,
+  type TakeOptions,
+} from '../backend.js';
+import { OutcomeUnknownError, RunStoreError } from '../errors.js';
+import {
+  asBuffer,
+  createSender,
+  plain,
+  type RedisClient,
+  type RedisReply,
+  scripted,
+  valueIn,
+  writeFailure,
+} from './client.js';
+import { allKeys, cellOf, claimed, claimOf, copyOf, lease, outcomeOf, waiting } from './keys.js';
+import { createRedisIndex } from './run-index.js';
+import * as scripts from './scripts.js';
+
+export interface RedisRunBackendOptions {
+  /** An ioredis client (5.4 or newer, or 6), single server or Cluster. The caller closes it. */
+  readonly client: RedisClient;
+  /**
+   * How long to wait for an answer, in milliseconds; then a read fails and a write has an unknown outcome. Without it a
+   * half-open connection can hold a caller for ever. Default 10,000; `Infinity` waits as long as the client does.
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds since the epoch; orders and trims the index only. Expiry is Redis'. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** For tests. Default `setTimeout` and `clearTimeout`. */
+  readonly setTimer?: ((run: () => void, ms: number) => unknown) | undefined;
+  readonly clearTimer?: ((timer: unknown) => void) | undefined;
+}
+
+const capabilities: RunBackendCapabilities = {
+  atomicTake: 'store',
+  retrySafeTake: true,
+  expiry: true,
+  // As durable as Redis is configured to be: without AOF, a crash of the server loses what RDB has not saved yet.
+  durability: 'process-exit',
+  shared: true,
+};
+
+/**
+ * @example
+ * const runs = createRunStore({ backend: redisRunBackend({ client: new Redis(url) }), runtime: nodeRuntime });
+ */
+export function redisRunBackend(
+  options: RedisRunBackendOptions,
+): RunBackend & { readonly cells: RunCells; readonly claims: RunClaims; readonly index: RunIndex } {
+  const { client, now = Date.now, timeoutMs = 10_000 } = options;
+  if (typeof client?.pipeline !== 'function' || typeof client.getBuffer !== 'function') {
+    throw new RunStoreError(
+      'INVALID_OPTION',
+      'The option `client` must be an ioredis client. Install ioredis and pass `new Redis(url)` or `new Cluster(nodes)`.',
+    );
+  }
+  const sender = createSender({
+    client,
+    timeoutMs,
+    setTimer: options.setTimer ?? ((run, ms) => setTimeout(run, ms)),
+    clearTimer: options.clearTimer ?? ((timer) => clearTimeout(timer as NodeJS.Timeout)), // From our own setTimer.
+  });
+  const index = createRedisIndex({ client, sender, now });
+
+  async function scriptOnce(operation: string, ...command: Parameters<typeof scripted>): Promise<unknown> {
+    const [reply] = await sender.pipeline([scripted(...command)]).catch((error) => {
+      throw writeFailure(error, operation);
+    });
+    return valueIn(reply, operation);
+  }
+
+  async function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
+    const { ttlMs, existing, index: entry } = put;
+    const value = asBuffer(bytes);
+    const write =
+      existing === 'keep'
+        ? scripted(scripts.PUT_IF_ABSENT, [waiting(key), claimed(key)], value, STAMP_BYTES, ttlMs ?? '')
+        : ttlMs === undefined
+          ? plain('set', waiting(key), value)
+          : plain('set', waiting(key), value, 'PX', ttlMs);
+    try {
+      if (entry !== undefined) return await index.putWith(write, { key, bytes, ttlMs, entry });
+      if (write.kind === 'plain') {
+        await sender.within(
+          ttlMs === undefined ? client.set(waiting(key), value) : client.set(waiting(key), value, 'PX', ttlMs),
+        );
+        return 'stored';
+      }
+      const [reply] = await sender.pipeline([write]);
+      return valueIn(reply, 'store') === 0 ? 'exists' : 'stored';
+    } catch (error) {
+      if (error instanceof RunStoreError) throw error;
+      throw writeFailure(error, 'store');
+    }
+  }
+
+  async function get(key: RunKey): Promise<Uint8Array | null> {
+    const bytes = await sender.within(client.getBuffer(waiting(key)));
+    if (bytes !== null) return bytes;
+    // Perhaps it is claimed. Both at once, since it may be given back between two looks.
+    const [given, held] = await sender.within(client.mgetBuffer(waiting(key), claimed(key)));
+    return given ?? held ?? null;
+  }
+
+  async function take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null> {
+    const { token, retainMs, ifStamp, ifCell } = options;
+    const copy = copyOf(key, token);
+    const readCopy = plain('getexBuffer', copy, 'PX', retainMs);
+    const step = async (first: Parameters<typeof sender.pipeline>[0][number]): Promise<Uint8Array | null> => {
+      const [moved, read] = await sender.pipeline([first, readCopy]).catch((error) => {
+        throw writeFailure(error, 'consume');
+      });
+      return copyRead(moved, read);
+    };
+    if (ifStamp === undefined && ifCell === undefined) {
+      const bytes = await step(plain('renamenx', waiting(key), copy));
+      if (bytes !== null) return bytes;
+    }
+    // The run may lie under a lease that has passed, or is wanted on a condition.
+    const cell = ifCell === undefined ? 'any' : ifCell === null ? 'empty' : 'is';
+    return step(
+      scripted(
+        scripts.TAKE,
+        [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key), copy],
+        asBuffer(ifStamp ?? new Uint8Array()),
+        cell,
+        asBuffer(ifCell ?? new Uint8Array()),
+        retainMs,
+      ),
+    );
+  }
+
+  async function claim(key: RunKey, request: Parameters<RunClaims['claim']>[1]): Promise<ClaimReply> {
+    const { token, leaseMs, ifStamp = new Uint8Array() } = request;
+    const keys = [waiting(key), claimed(key), lease(key), claimOf(key)];
+    const replies = await sender
+      .pipeline([
+        scripted(scripts.CLAIM, keys, token, leaseMs, asBuffer(ifStamp)),
+        plain('getBuffer', claimed(key)),
+        plain('getBuffer', outcomeOf(key)),
+      ])
+      .catch((error) => {
+        throw writeFailure(error, 'claim');
+      });
+    return claimReply(replies);
+  }
+
+  const claims: RunClaims = {
+    claim,
+    extend: async (key, { token, leaseMs }) =>
+      okOrStale(await scriptOnce('extend', scripts.EXTEND, [claimed(key), lease(key), claimOf(key)], token, leaseMs)),
+    release: async (key, { token }) =>
+      okOrStale(
+        await scriptOnce('release', scripts.RELEASE, [waiting(key), claimed(key), lease(key), claimOf(key)], token),
+      ),
+    outcome: async (key) => outcomeBytes(await sender.within(client.getBuffer(outcomeOf(key)))),
+    settle: async (key, { token, outcome, outcomeTtlMs }) => {
+      const value = outcome === undefined ? token : Buffer.concat([Buffer.from(`${token}:`), outcome]);
+      const keys = [claimed(key), lease(key), claimOf(key), cellOf(key), outcomeOf(key)];
+      return okOrStale(await scriptOnce('ack', scripts.SETTLE, keys, token, value, outcomeTtlMs));
+    },
+  };
+
+  const cells: RunCells = {
+    read: (key) => sender.within(client.getBuffer(cellOf(key))),
+    swap: async (key, { expected, next, ifStamp }) => {
+      const held = [expected === null ? 'empty' : 'is', asBuffer(expected ?? new Uint8Array())] as const;
+      const keys = [waiting(key), cellOf(key)];
+      return (await scriptOnce('swap', scripts.SWAP, keys, asBuffer(ifStamp), ...held, asBuffer(next))) === 1;
+    },
+  };
+
+  return {
+    name: 'redis',
+    capabilities,
+    put,
+    get,
+    take,
+    putBack: async (key, { token, ttlMs }) =>
+      (await scriptOnce('putBack', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], ttlMs ?? '')) === 1,
+    touch: async (key, { ttlMs, index: entry }) => {
+      const keys = [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key)];
+      if ((await scriptOnce('touch', scripts.TOUCH, keys, ttlMs)) !== 1) return false;
+      if (entry !== undefined) await index.prolong({ key, ttlMs, entry });
+      return true;
+    },
+    remove: async (key) => Number(await scriptOnce('cancel', scripts.REMOVE, allKeys(key), '')) > 0,
+    cells,
+    claims,
+    index,
+  };
+}
+
+/** The copy, or why there is none: the move failed for a reason other than that there was nothing to move. */
+function copyRead(moved: RedisReply | undefined, read: RedisReply | undefined): Uint8Array | null {
+  if (moved === undefined || read === undefined) throw new OutcomeUnknownError('consume');
+  if (read.kind === 'value' && Buffer.isBuffer(read.value)) return read.value;
+  if (moved.kind === 'error' && !isNoSuchKey(moved.error)) throw writeFailure(moved.error, 'consume');
+  // The run may have been moved and could not be read: its copy waits for the token.
+  if (read.kind === 'error') throw new OutcomeUnknownError('consume', { cause: read.error });
+  return null;
+}
+
+function isNoSuchKey(error: Error): boolean {
+  return error.name === 'ReplyError' && error.message.includes('no such key');
+}
+
+function claimReply([script, run, outcome]: readonly RedisReply[]): ClaimReply {
+  const verdict = valueIn(script, 'claim');
+  const [kind, detail]: unknown[] = Array.isArray(verdict) ? verdict : [];
+  if (kind === 'held') return { kind: 'held', retryInMs: Math.max(1, Number(detail)) };
+  if (kind === 'claimed') {
+    const bytes = valueIn(run, 'claim');
+    if (Buffer.isBuffer(bytes)) return { kind: 'claimed', bytes, fence: Number(detail) };
+  }
+  const kept = outcomeBytes(outcome?.kind === 'value' ? outcome.value : null);
+  return kept === null ? { kind: 'missing' } : { kind: 'settled', outcome: kept };
+}
+
+/** After the token that settled; nothing when it settled without an outcome. */
+function outcomeBytes(value: unknown): Uint8Array | null {
+  const colon = Buffer.isBuffer(value) ? value.indexOf(':') : -1;
+  return Buffer.isBuffer(value) && colon !== -1 ? value.subarray(colon + 1) : null;
+}
+
+function okOrStale(reply: unknown): 'ok' | 'stale' {
+  return reply === 'ok' ? 'ok' : 'stale';
+}

@@ -1,0 +1,137 @@
+/** ioredis as this package sees it, and the one way in which commands are sent and failures told apart. */
+import { OutcomeUnknownError, RunStoreError } from '../errors.js';
+import type { RedisScript } from './scripts.js';
+
+export type RedisArgument = string | number | Buffer;
+
+export interface RedisPipeline {
+  exec(): Promise<[error: Error | null, result: unknown][] | null>;
+}
+
+/** What is used of an ioredis client, 5 or 6, single server or Cluster. */
+export interface RedisClient {
+  getBuffer(key: string): Promise<Buffer | null>;
+  mgetBuffer(...keys: string[]): Promise<(Buffer | null)[]>;
+  set(key: string, value: Buffer): Promise<unknown>;
+  set(key: string, value: Buffer, unit: 'PX', milliseconds: number): Promise<unknown>;
+  pipeline(commands: unknown[][]): RedisPipeline;
+  readonly isCluster?: boolean;
+}
+
+export type RedisCommand =
+  | { readonly kind: 'plain'; readonly name: string; readonly args: readonly RedisArgument[] }
+  | {
+      readonly kind: 'script';
+      readonly script: RedisScript;
+      readonly keys: readonly string[];
+      readonly args: readonly RedisArgument[];
+    };
+
+export type RedisReply =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly error: Error };
+
+export interface RedisSender {
+  /** One round trip for all; they go to one slot and arrive in order, but others may come between them. */
+  pipeline(commands: readonly RedisCommand[]): Promise<readonly RedisReply[]>;
+  within<T>(answer: Promise<T>): Promise<T>;
+}
+
+export function plain(name: string, ...args: RedisArgument[]): RedisCommand {
+  return { kind: 'plain', name, args };
+}
+
+export function scripted(script: RedisScript, keys: readonly string[], ...args: RedisArgument[]): RedisCommand {
+  return { kind: 'script', script, keys, args };
+}
+
+export interface RedisSenderOptions {
+  readonly client: RedisClient;
+  readonly timeoutMs: number;
+  readonly setTimer: (run: () => void, ms: number) => unknown;
+  readonly clearTimer: (timer: unknown) => void;
+}
+
+export function createSender({ client, timeoutMs, setTimer, clearTimer }: RedisSenderOptions): RedisSender {
+  function within<T>(answer: Promise<T>): Promise<T> {
+    if (timeoutMs === Number.POSITIVE_INFINITY) return answer;
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimer(() => reject(new Error(`Redis did not answer within ${timeoutMs} ms`)), timeoutMs);
+      answer.then(
+        (value) => {
+          clearTimer(timer);
+          resolve(value);
+        },
+        (error: unknown) => {
+          clearTimer(timer);
+          reject(withoutArguments(error));
+        },
+      );
+    });
+  }
+
+  async function exec(commands: readonly RedisCommand[], form: 'evalsha' | 'eval'): Promise<RedisReply[]> {
+    const pipeline = client.pipeline(commands.map((command) => wireForm(command, form)));
+    const answers = (await within(pipeline.exec())) ?? [];
+    return answers.map(([error, value]) =>
+      error === null ? { kind: 'value', value } : { kind: 'error', error: withoutArguments(error) },
+    );
+  }
+
+  return {
+    within,
+    async pipeline(commands) {
+      const replies = await exec(commands, 'evalsha');
+      const unknown = replies.findIndex(
+        (reply) => reply.kind === 'error' && reply.error.message.startsWith('NOSCRIPT'),
+      );
+      if (unknown === -1) return replies;
+      // The server has forgotten the script; from there on nothing has happened that could not happen again.
+      return [...replies.slice(0, unknown), ...(await exec(commands.slice(unknown), 'eval'))];
+    },
+  };
+}
+
+function wireForm(command: RedisCommand, form: 'evalsha' | 'eval'): unknown[] {
+  switch (command.kind) {
+    case 'plain':
+      return [command.name, ...command.args];
+    case 'script': {
+      const { script, keys, args } = command;
+      return [form, form === 'evalsha' ? script.sha1 : script.source, keys.length, ...keys, ...args];
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+/** The value, or the failure as the driver interface wants it: refused for certain, or of unknown outcome. */
+export function valueIn(reply: RedisReply | undefined, operation: string): unknown {
+  if (reply === undefined) throw new OutcomeUnknownError(operation);
+  if (reply.kind === 'value') return reply.value;
+  throw writeFailure(reply.error, operation);
+}
+
+export function writeFailure(error: unknown, operation: string): RunStoreError {
+  const clean = withoutArguments(error);
+  // An error that Redis itself has answered: the command was not carried out.
+  if (clean.name === 'ReplyError') {
+    return new RunStoreError('BACKEND_REFUSED', `Redis refused ${operation}: ${clean.message}. Nothing was changed.`, {
+      cause: clean,
+    });
+  }
+  return new OutcomeUnknownError(operation, { cause: clean });
+}
+
+/** ioredis hangs the command with its arguments, payload included, on its errors; those must not reach a log. */
+export function withoutArguments(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error('Redis failed without an error');
+  if (!('command' in error) && !('previousErrors' in error)) return error;
+  const clean = new Error(error.message);
+  clean.name = error.name;
+  return clean;
+}
+
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

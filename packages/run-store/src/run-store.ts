@@ -1,0 +1,299 @@
+/** The engine: one store of paused runs over any backend. */
+import type { PutOptions, RunBackend, RunKey } from './backend.js';
+import { toBase64Url } from './bytes.js';
+import { type ClaimResult, type ClaimRunOptions, claimRun, readOutcome } from './engine/claim.js';
+import { demandScope, type EngineContext, openRun, pauseOf, reading, writing } from './engine/context.js';
+import type { RunDecision } from './engine/decision.js';
+import { createRunEvents, type RunCounters } from './engine/events.js';
+import { eraseTenantRuns, indexEntryOf, type ListedRuns, type ListRunsQuery, listRuns } from './engine/listing.js';
+import {
+  checkAtomic,
+  checkCount,
+  invalid,
+  milliseconds,
+  type RunStoreOptions,
+  resolveIndex,
+  resolveKeyPrefix,
+  resolveKeySecret,
+  resolveTimes,
+} from './engine/options.js';
+import { type ResumeResult, type ResumeRunOptions, resumeRun } from './engine/resume.js';
+import { checkScope } from './engine/scope.js';
+import { RunStoreError } from './errors.js';
+import { checkRunId, createKeyMaker } from './ids.js';
+import { webRuntime } from './runtime.js';
+import { createSealer } from './seal/sealer.js';
+import type { AgentPauseKind, ConsumeRunOptions, LoadRunOptions, RunScope, StoreRunOptions } from './types.js';
+
+export interface TouchRunOptions {
+  /** New remaining life in seconds, from now. Default: the store's `ttlSeconds`. */
+  readonly ttlSeconds?: number;
+  /** As in `LoadRunOptions`. */
+  readonly scope?: RunScope;
+}
+
+/** Everything that can be done with a paused run. */
+export interface RunStore<TState> {
+  readonly backend: RunBackend;
+  /** Number of events of each kind since construction. */
+  readonly counters: RunCounters;
+  /** Keeps a run until it is taken or its life is over. Replaces a waiting run of the same id. */
+  store(runId: string, state: TState, options?: StoreRunOptions): Promise<void>;
+  /** Peeks; neither takes nor extends. `null`: unknown, expired or taken. */
+  load(runId: string, options?: LoadRunOptions): Promise<TState | null>;
+  /** Takes: at most one caller ever gets the run. `null`: unknown, expired, taken, or under a live lease. */
+  consume(runId: string, options?: ConsumeRunOptions): Promise<TState | null>;
+  /** Takes if scope and decision fit; else throws and leaves the run. */
+  resume(
+    runId: string,
+    decision: RunDecision,
+    scope?: RunScope,
+    options?: ResumeRunOptions,
+  ): Promise<ResumeResult<TState>>;
+  /** Takes under a lease, for work that may crash. */
+  claim(runId: string, options: ClaimRunOptions): Promise<ClaimResult<TState>>;
+  /** What `ack` recorded, for `outcomeSeconds`; takes nothing. `null`: not settled, or nothing recorded. */
+  outcome(runId: string, options?: LoadRunOptions): Promise<{ readonly outcome: unknown } | null>;
+  /** Gives the run a new remaining life; `false` when there is none. */
+  touch(runId: string, options?: TouchRunOptions): Promise<boolean>;
+  /** Removes the run; `false` when there was none. */
+  cancel(runId: string, options?: LoadRunOptions): Promise<boolean>;
+  /** One page of the tenant's runs. */
+  list(query: ListRunsQuery): Promise<ListedRuns>;
+  /** Removes every run of the tenant that this store has listed, and answers with their number. */
+  eraseTenant(tenant: string): Promise<number>;
+  /** Deletes what has expired where the backend does not do it by itself; answers with the number of runs. */
+  sweep(options?: { readonly limit?: number }): Promise<number>;
+  /** The hashed key that stands for the run in events. */
+  keyOf(runId: string): Promise<RunKey>;
+  /** The bytes that `store` would write: for benchmarks, exports and tests. */
+  encode(runId: string, state: TState, options?: Pick<StoreRunOptions, 'scope'>): Promise<Uint8Array>;
+}
+
+/** The one implementation of `RunStore`; the classes of the contract are faces of it. */
+export class RunStoreEngine<TState> implements RunStore<TState> {
+  readonly backend: RunBackend;
+  readonly #context: EngineContext<TState>;
+
+  constructor(options: RunStoreOptions<TState>) {
+    checkAtomic(options);
+    const { backend, runtime = webRuntime, now = Date.now, maxBytes = 4 * 1024 * 1024, migrations = {} } = options;
+    const schemaVersion = checkCount('schemaVersion', options.schemaVersion ?? 1);
+    checkCount('maxBytes', maxBytes);
+    const maxInflatedBytes = checkCount(
+      'maxInflatedBytes',
+      options.maxInflatedBytes ?? Math.max(maxBytes, 16 * 1024 * 1024),
+    );
+    if (maxInflatedBytes < maxBytes) throw invalid('maxInflatedBytes', 'at least `maxBytes`');
+    const { compression, encryption } = options;
+    const secret = resolveKeySecret(options.keySecret);
+    this.backend = backend;
+    this.#context = {
+      backend,
+      keys: createKeyMaker({ runtime, keyPrefix: resolveKeyPrefix(options.keyPrefix), secret }),
+      sealer: createSealer({ runtime, maxBytes, maxInflatedBytes, compression, encryption, schemaVersion }),
+      indexing: resolveIndex(options),
+      times: resolveTimes(options),
+      events: createRunEvents(options, now),
+      schemaVersion,
+      migrations,
+      redact: options.redact ?? ((state) => state),
+      now,
+      newToken: () => toBase64Url(runtime.randomBytes(16)),
+    };
+  }
+
+  get counters(): RunCounters {
+    return this.#context.events.counters;
+  }
+
+  async store(runId: string, state: TState, options: StoreRunOptions = {}): Promise<void> {
+    const { backend, events, times } = this.#context;
+    const key = await this.keyOf(runId);
+    const { ttlSeconds, ifAbsent = false } = options;
+    const scope = checkScope(options.scope);
+    const { bytes, index } = await this.#sealed(key, runId, state, scope);
+    const put: PutOptions = {
+      ttlMs: ttlSeconds === undefined ? times.ttlMs : milliseconds('ttlSeconds', ttlSeconds),
+      existing: ifAbsent ? 'keep' : 'replace',
+      index,
+    };
+    const reply = await writing(this.#context, { operation: 'store', key }, () => backend.put(key, bytes, put));
+    if (reply === 'exists') {
+      events.emit('refused', { key, scope, code: 'RUN_EXISTS' });
+      throw new RunStoreError(
+        'RUN_EXISTS',
+        'A run of this id waits already, and `ifAbsent` was asked for. Use a fresh id.',
+      );
+    }
+    events.emit('stored', { key, scope });
+  }
+
+  async load(runId: string, options: LoadRunOptions = {}): Promise<TState | null> {
+    const { backend, events } = this.#context;
+    const key = await this.keyOf(runId);
+    const bytes = await reading('load', () => backend.get(key));
+    if (bytes === null) {
+      events.emit('missed', { key });
+      return null;
+    }
+    const run = await openRun(this.#context, key, bytes);
+    if (options.scope !== undefined) demandScope(this.#context, key, run, options.scope);
+    events.emit('loaded', { key, scope: run.scope });
+    return run.state;
+  }
+
+  async consume(runId: string, options: ConsumeRunOptions = {}): Promise<TState | null> {
+    const { backend, events, times } = this.#context;
+    const key = await this.keyOf(runId);
+    const token = checkToken(options.token) ?? this.#context.newToken();
+    const { retainMs } = times;
+    let ifStamp: Uint8Array | undefined;
+    if (options.scope !== undefined) {
+      const bytes = await reading('consume', () => backend.get(key));
+      if (bytes !== null) {
+        const run = await openRun(this.#context, key, bytes);
+        demandScope(this.#context, key, run, options.scope);
+        ifStamp = run.stamp;
+      }
+    }
+    const bytes = await writing(this.#context, { operation: 'consume', key, token }, () =>
+      backend.take(key, { token, retainMs, ifStamp }),
+    );
+    if (bytes === null) {
+      events.emit('missed', { key });
+      return null;
+    }
+    try {
+      const run = await openRun(this.#context, key, bytes);
+      events.emit('consumed', { key, scope: run.scope });
+      return run.state;
+    } catch (error) {
+      // Nothing is lost because it could not be read: whoever has the right key or release finds it again.
+      await writing(this.#context, { operation: 'putting an unreadable run back', key, token }, () =>
+        backend.putBack(key, { token, ttlMs: times.ttlMs }),
+      );
+      throw error;
+    }
+  }
+
+  async resume(
+    runId: string,
+    decision: RunDecision,
+    scope?: RunScope,
+    options: ResumeRunOptions = {},
+  ): Promise<ResumeResult<TState>> {
+    checkToken(options.token);
+    return resumeRun(this.#context, await this.keyOf(runId), { ...options, decision, scope });
+  }
+
+  async claim(runId: string, options: ClaimRunOptions): Promise<ClaimResult<TState>> {
+    checkToken(options.token);
+    return claimRun(this.#context, await this.keyOf(runId), options);
+  }
+
+  async outcome(runId: string, options: LoadRunOptions = {}): Promise<{ readonly outcome: unknown } | null> {
+    return readOutcome(this.#context, await this.keyOf(runId), options.scope);
+  }
+
+  async touch(runId: string, options: TouchRunOptions = {}): Promise<boolean> {
+    const { backend, events, times, indexing } = this.#context;
+    const key = await this.keyOf(runId);
+    const { ttlSeconds, scope } = options;
+    const ttlMs = ttlSeconds === undefined ? times.ttlMs : milliseconds('ttlSeconds', ttlSeconds);
+    if (ttlMs === undefined) throw invalid('ttlSeconds', 'given to `touch` where the store keeps runs for ever');
+    let index: PutOptions['index'];
+    if (scope !== undefined || indexing !== 'off') {
+      const bytes = await reading('touch', () => backend.get(key));
+      if (bytes === null) return false;
+      const run = await openRun(this.#context, key, bytes);
+      if (scope !== undefined) demandScope(this.#context, key, run, scope);
+      const kind = kindOf(run.state);
+      index = await indexEntryOf(this.#context, { runId, scope: run.scope, kind, storedAt: run.storedAt });
+    }
+    const touched = await writing(this.#context, { operation: 'touch', key }, () =>
+      backend.touch(key, { ttlMs, index }),
+    );
+    if (touched) events.emit('touched', { key });
+    return touched;
+  }
+
+  async cancel(runId: string, options: LoadRunOptions = {}): Promise<boolean> {
+    const { backend, events } = this.#context;
+    const key = await this.keyOf(runId);
+    if (options.scope !== undefined) {
+      const bytes = await reading('cancel', () => backend.get(key));
+      if (bytes === null) return false;
+      demandScope(this.#context, key, await openRun(this.#context, key, bytes), options.scope);
+    }
+    const removed = await writing(this.#context, { operation: 'cancel', key }, () => backend.remove(key));
+    if (removed) events.emit('cancelled', { key });
+    return removed;
+  }
+
+  list(query: ListRunsQuery): Promise<ListedRuns> {
+    return listRuns(this.#context, query);
+  }
+
+  eraseTenant(tenant: string): Promise<number> {
+    return eraseTenantRuns(this.#context, tenant);
+  }
+
+  async sweep(options: { readonly limit?: number } = {}): Promise<number> {
+    const limit = checkCount('limit', options.limit ?? 1000);
+    const count =
+      (await writing(this.#context, { operation: 'sweep' }, async () => this.backend.sweep?.({ limit }))) ?? 0;
+    this.#context.events.emit('swept', { count });
+    return count;
+  }
+
+  async keyOf(runId: string): Promise<RunKey> {
+    checkRunId(runId);
+    return this.#context.keys.run(runId);
+  }
+
+  async encode(runId: string, state: TState, options: Pick<StoreRunOptions, 'scope'> = {}): Promise<Uint8Array> {
+    return (await this.#sealed(await this.keyOf(runId), runId, state, checkScope(options.scope))).bytes;
+  }
+
+  async #sealed(
+    key: RunKey,
+    runId: string,
+    state: TState,
+    scope: RunScope | undefined,
+  ): Promise<{ readonly bytes: Uint8Array; readonly index: PutOptions['index'] }> {
+    const { sealer, redact, now, indexing } = this.#context;
+    const kept = redact(state);
+    const storedAt = now();
+    const record = scope === undefined ? { state: kept, storedAt } : { state: kept, storedAt, scope };
+    const bytes = await sealer.seal(key, record);
+    if (indexing === 'off') return { bytes, index: undefined };
+    return { bytes, index: await indexEntryOf(this.#context, { runId, scope, kind: kindOf(kept), storedAt }) };
+  }
+}
+
+/**
+ * A store of paused runs over `backend`.
+ *
+ * @example
+ * const runs = createRunStore<AgentRunState>({ backend: memoryRunBackend() });
+ * await runs.store(runId, state, { scope: { tenant: 'acme', principal: 'ada' } });
+ * const answer = await runs.resume(runId, { approved: ['call_1'] }, { tenant: 'acme', principal: 'ada' });
+ */
+export function createRunStore<TState>(options: RunStoreOptions<TState>): RunStore<TState> {
+  return new RunStoreEngine(options);
+}
+
+function checkToken(token: string | undefined): string | undefined {
+  if (token === undefined || /^[\w-]{16,128}$/.test(token)) return token;
+  throw invalid('token', '16 to 128 characters of A–Z, a–z, 0–9, "-" and "_", and unguessable');
+}
+
+/** A state that names no kind, or is no state at all, waits for client tools as far as the index is concerned. */
+function kindOf(state: unknown): AgentPauseKind {
+  try {
+    return pauseOf(state).pauseKind;
+  } catch {
+    return 'client_tool';
+  }
+}
