@@ -35,6 +35,8 @@ export type HeadersOfCaller = Readonly<Record<string, string>> | Promise<Readonl
 const anyResult = z.looseObject({});
 /** The SDK's own timer only has to be later than ours. */
 const BEYOND_OUR_CLOCK_MS = 2 ** 31 - 1;
+/** How long ending a session may take, in milliseconds; a process has its own grace beside it. */
+const CLOSE_LIMIT_MS = 10_000;
 /** What the upstream is told of a cancellation; the caller's own reason is nobody's business there. */
 const CANCELLED = 'cancelled';
 
@@ -84,7 +86,9 @@ export class UpstreamConnection implements IMcpServer {
     return this.#used(async () => {
       try {
         const timeout = this.#config.connectTimeoutMs;
-        const list = await listAllTools(this.#opened.client, this.#config.serverName, { timeout, ...neutral(signal) });
+        const list = await this.#opened.run((client) =>
+          listAllTools(client, this.#config.serverName, { timeout, ...neutral(signal) }),
+        );
         this.#ttlMs = list.ttlMs;
         this.#headerTools = new Map(list.tools.filter(declaresHeaders).map((tool) => [tool.name, tool]));
         return list.tools;
@@ -167,21 +171,11 @@ export class UpstreamConnection implements IMcpServer {
   }
 
   async #close(): Promise<void> {
-    const { client, transport } = this.#opened;
     this.#ended(undefined);
-    try {
-      // A session of the older protocol is ended on the server too, where the transport can.
-      if ('terminateSession' in transport && transport.sessionId !== undefined) {
-        await withTimeout(
-          Promise.resolve((transport as { terminateSession(): Promise<void> }).terminateSession()),
-          2_000,
-        );
-      }
-    } catch (error) {
-      this.#options.debugLog?.(`${this.#config.serverName}: ending the session: ${messageOf(error)}`);
-    }
-    await client.close().catch((error) => this.#options.debugLog?.(`${this.#config.serverName}: ${messageOf(error)}`));
-    await transport.close().catch(() => undefined);
+    const tell = (error: unknown): void => this.#options.debugLog?.(`${this.#config.serverName}: ${messageOf(error)}`);
+    // A server that does not answer to the end of its session must not keep us; the process is reaped either way.
+    await withTimeout(this.#opened.close().catch(tell), CLOSE_LIMIT_MS);
+    await this.#opened.transport.close().catch(tell);
   }
 
   #ended(reason: unknown): void {
@@ -239,7 +233,15 @@ export class UpstreamConnection implements IMcpServer {
   }
 
   #send(params: Record<string, unknown>, channel: HostChannel | undefined, options: RequestOptions): Promise<unknown> {
-    const { client } = this.#opened;
+    return this.#opened.run((client) => this.#sendOnce(client, params, channel, options));
+  }
+
+  #sendOnce(
+    client: Client,
+    params: Record<string, unknown>,
+    channel: HostChannel | undefined,
+    options: RequestOptions,
+  ): Promise<unknown> {
     const named = { ...params, ...(this.era === 'modern' && { _meta: modernMeta(channel) }) } as { name: string };
     const definition = this.#headerTools.get(named.name);
     if (definition && this.era === 'modern') {

@@ -1,4 +1,8 @@
-/** Opens one connection with the official client: the transport that the configuration names, in the era that the server speaks. */
+/** Opens one connection with the official client: the transport that the configuration names, in the era that mcp-era finds out. */
+import { createHash } from 'node:crypto';
+import { createEraResolver, type EraResolver, EraUndeterminedError, mcpEraCacheKey } from '@mcp-interlock/mcp-era';
+import { connectClient, type EraConnection, type OwnTransportTarget } from '@mcp-interlock/mcp-era/client';
+import { createHttpProbe } from '@mcp-interlock/mcp-era/http';
 import {
   Client,
   type ClientOptions,
@@ -14,33 +18,47 @@ import { UpstreamError } from './errors.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { createRedactor } from './redact.js';
 import { type StdioTransportOptions, StdioUpstreamTransport } from './stdio-transport.js';
+import type { SetTimer } from './timers.js';
 
 /** What opening needs from outside; everything has a default. */
 export interface OpenClientOptions {
   readonly clientInfo?: { readonly name: string; readonly version: string };
-  /** Capabilities to declare and handlers to set, before anything is sent. */
+  /** Sets handlers, before anything is sent. */
   readonly prepare?: (client: Client) => void;
   readonly capabilities?: NonNullable<ClientOptions['capabilities']>;
   readonly authProvider?: OAuthClientProvider;
+  /** Shared by all connections of a process; remembers which server speaks which era. */
+  readonly resolver?: EraResolver;
   readonly fetch?: FetchLike;
   readonly resolve?: (hostname: string) => Promise<readonly string[]>;
   readonly stdio?: Partial<
     Pick<StdioTransportOptions, 'maxMessageBytes' | 'flood' | 'closeGraceMs' | 'onStderr' | 'spawn'>
   >;
+  readonly onError?: (error: unknown) => void;
+  readonly setTimer?: SetTimer;
   readonly signal?: AbortSignal;
 }
 
 export interface OpenedClient {
   readonly client: Client;
-  readonly transport: Transport;
   readonly era: 'legacy' | 'modern';
+  /** The transport in use; another one after the connection changed its era. */
+  readonly transport: Transport;
+  /** Does something with the client, once more in the other era when the server's refusal shows that it speaks that. */
+  run<T>(operation: (client: Client) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
 }
 
 const CLIENT_INFO = { name: 'interlock-mcp-proxy', version: '0.1.0' };
-/** A server that does not know `server/discover` may stay silent; it need not cost the whole connect timeout. */
-const STDIO_PROBE_TIMEOUT_MS = 5_000;
 /** Statuses of a server that only knows the older HTTP+SSE transport (specification, "Backwards compatibility"). */
 const OLDER_TRANSPORT_STATUSES = new Set([400, 404, 405]);
+
+/** A resolver that leaves waiting between attempts to the proxy, which knows when somebody asks for one. */
+export function createPatientResolver(options: Parameters<typeof createEraResolver>[0] = {}): EraResolver {
+  return createEraResolver({ ...options, backoffMs: { min: 0, max: 0 } });
+}
+
+const sharedResolver: EraResolver = createPatientResolver();
 
 /**
  * Connects, and leaves nothing behind when it cannot.
@@ -60,7 +78,8 @@ export async function openClient(config: UpstreamConfig, options: OpenClientOpti
         return await openHttp(config, 'http', endpoint, options);
       } catch (error) {
         if (!(error instanceof SdkHttpError) || !OLDER_TRANSPORT_STATUSES.has(error.status)) throw error;
-        return await openHttp(config, 'sse', endpoint, options);
+        // What it says there counts for less than what it said first.
+        return await openHttp(config, 'sse', endpoint, options).catch(() => Promise.reject(error));
       }
     default: {
       const never: never = endpoint;
@@ -69,99 +88,136 @@ export async function openClient(config: UpstreamConfig, options: OpenClientOpti
   }
 }
 
-async function openStdio(
-  config: UpstreamConfig,
-  endpoint: Extract<UpstreamConfig['endpoint'], { type: 'stdio' }>,
-  options: OpenClientOptions,
-): Promise<OpenedClient> {
-  const makeTransport = (): StdioUpstreamTransport =>
-    new StdioUpstreamTransport({
-      ...options.stdio,
-      serverName: config.serverName,
-      command: endpoint.command,
-      args: endpoint.args,
-      env: endpoint.env,
-      ...(endpoint.cwd !== undefined && { cwd: endpoint.cwd }),
-      redact: createRedactor(Object.values(endpoint.env)),
-    });
-  const first = makeTransport();
-  try {
-    return await connect(first, config, options, config.protocol);
-  } catch (error) {
-    // Some older servers leave at the first message that is no `initialize`; a fresh process gets just that.
-    const leftAtProbe =
-      config.protocol === 'auto' && first.failure?.code === 'UPSTREAM_EXITED' && first.pid !== undefined;
-    if (!leftAtProbe || options.signal?.aborted) throw first.failure ?? error;
-    const second = makeTransport();
-    try {
-      return await connect(second, config, options, 'legacy');
-    } catch (secondError) {
-      throw second.failure ?? secondError;
-    }
-  }
+type StdioEndpoint = Extract<UpstreamConfig['endpoint'], { type: 'stdio' }>;
+type HttpEndpoint = Exclude<UpstreamConfig['endpoint'], { type: 'stdio' }>;
+
+function openStdio(config: UpstreamConfig, endpoint: StdioEndpoint, options: OpenClientOptions): Promise<OpenedClient> {
+  const { serverName } = config;
+  const { command, args, env, cwd } = endpoint;
+  const key = mcpEraCacheKey({ type: 'stdio', command, args: [...args], ...(cwd !== undefined && { cwd }) });
+  return connect(config, options, {
+    target: { type: 'transport', kind: 'stdio', key, serverName },
+    secrets: Object.values(env),
+    makeTransport: () =>
+      new StdioUpstreamTransport({
+        ...options.stdio,
+        serverName,
+        command,
+        args,
+        env,
+        ...(cwd !== undefined && { cwd }),
+        redact: createRedactor(Object.values(env)),
+      }),
+  });
 }
 
-async function openHttp(
+function openHttp(
   config: UpstreamConfig,
   type: 'http' | 'sse',
-  endpoint: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
+  endpoint: HttpEndpoint,
   options: OpenClientOptions,
 ): Promise<OpenedClient> {
-  const url = new URL(endpoint.url);
-  const shared = {
-    requestInit: { headers: { ...endpoint.headers } },
-    fetch: createGuardedFetch({
-      serverName: config.serverName,
-      url: endpoint.url,
-      ownHeaders: endpoint.headers,
-      ...(options.fetch && { fetch: options.fetch }),
-      ...(options.resolve && { resolve: options.resolve }),
-    }),
-    ...(options.authProvider && { authProvider: options.authProvider }),
-  };
-  // The older transport is of the older era by definition.
-  return type === 'sse'
-    ? connect(new SSEClientTransport(url, shared), config, options, 'legacy')
-    : connect(new StreamableHTTPClientTransport(url, shared), config, options, config.protocol);
+  const { serverName } = config;
+  const { url, headers } = endpoint;
+  const { authProvider } = options;
+  const fetch = createGuardedFetch({
+    serverName,
+    url,
+    ownHeaders: headers,
+    ...(options.fetch && { fetch: options.fetch }),
+    ...(options.resolve && { resolve: options.resolve }),
+  });
+  const shared = { requestInit: { headers: { ...headers } }, fetch, ...(authProvider && { authProvider }) };
+  // A gateway may hold servers of both eras under one origin.
+  const key = mcpEraCacheKey({ type: type === 'sse' ? 'http-sse' : 'streamable-http', url }, { scope: 'path' });
+  // With a login, the question goes the way of every request, where the SDK adds the token and refreshes it.
+  const probe = authProvider
+    ? undefined
+    : createHttpProbe({ url, headers, fetch, clientInfo: options.clientInfo ?? CLIENT_INFO });
+  return connect(config, options, {
+    target: { type: 'transport', kind: 'http', key, serverName, ...(probe && { probe }) },
+    secrets: Object.values(headers),
+    // The older transport is of the older era by definition.
+    ...(type === 'sse' && { pin: 'legacy' as const }),
+    makeTransport: () =>
+      type === 'sse'
+        ? new SSEClientTransport(new URL(url), shared)
+        : new StreamableHTTPClientTransport(new URL(url), shared),
+  });
 }
 
-async function connect(
-  transport: Transport,
-  config: UpstreamConfig,
-  options: OpenClientOptions,
-  protocol: UpstreamConfig['protocol'],
-): Promise<OpenedClient> {
-  const client = new Client(options.clientInfo ?? CLIENT_INFO, {
-    capabilities: options.capabilities ?? {},
-    inputRequired: { autoFulfill: false },
-    versionNegotiation: {
-      mode: protocol === 'modern' ? { pin: '2026-07-28' } : protocol,
-      ...(config.endpoint.type === 'stdio' && { probe: { timeoutMs: STDIO_PROBE_TIMEOUT_MS } }),
-    },
-  });
+type UpstreamTransport = StdioUpstreamTransport | StreamableHTTPClientTransport | SSEClientTransport;
+
+interface Opening {
+  readonly target: Omit<OwnTransportTarget, 'createTransport'>;
+  readonly makeTransport: () => UpstreamTransport;
+  readonly secrets: readonly string[];
+  readonly pin?: 'legacy';
+}
+
+async function connect(config: UpstreamConfig, options: OpenClientOptions, opening: Opening): Promise<OpenedClient> {
+  const clientInfo = options.clientInfo ?? CLIENT_INFO;
+  const capabilities = options.capabilities ?? {};
+  const client = new Client(clientInfo, { capabilities, inputRequired: { autoFulfill: false } });
   options.prepare?.(client);
+  let transport: UpstreamTransport | undefined;
   // Whatever the client is busy with, without a transport it cannot go on.
-  const onAbort = (): void => void transport.close().catch(() => undefined);
+  const onAbort = (): void => void transport?.close().catch(() => undefined);
   options.signal?.addEventListener('abort', onAbort, { once: true });
+  const pin = opening.pin ?? (config.protocol === 'auto' ? undefined : config.protocol);
   try {
-    await client.connect(transport, {
-      timeout: config.connectTimeoutMs,
-      ...(options.signal && { signal: options.signal }),
-    });
+    const connection = await connectClient(
+      {
+        ...opening.target,
+        createTransport: () => {
+          transport = opening.makeTransport();
+          return transport;
+        },
+      },
+      {
+        client,
+        clientInfo,
+        capabilities,
+        resolver: options.resolver ?? sharedResolver,
+        authContext: createHash('sha256').update(JSON.stringify(opening.secrets)).digest('base64url'),
+        connectTimeoutMs: config.connectTimeoutMs,
+        ...(pin && { pin }),
+        ...(options.signal && { signal: options.signal }),
+        ...(options.onError && { onError: options.onError }),
+        ...(options.setTimer && { setTimer: options.setTimer }),
+      },
+    );
+    return opened(connection, () => transport);
   } catch (error) {
-    await transport.close().catch(() => undefined);
-    throw loginNeeded(error) ? loginError(config.serverName, error) : error;
+    const failure = transport instanceof StdioUpstreamTransport ? transport.failure : undefined;
+    await transport?.close().catch(() => undefined);
+    throw failure ?? (wantsLogin(error) ? loginError(config.serverName, error) : error);
   } finally {
     options.signal?.removeEventListener('abort', onAbort);
   }
-  return { client, transport, era: client.getProtocolEra() ?? 'legacy' };
 }
 
-function loginNeeded(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    (error.name === 'UnauthorizedError' || (error instanceof SdkHttpError && error.status === 401))
-  );
+function opened(connection: EraConnection<Client>, current: () => Transport | undefined): OpenedClient {
+  return {
+    client: connection.client,
+    get era() {
+      return connection.era.kind;
+    },
+    get transport() {
+      const transport = current();
+      if (!transport) throw new Error('The connection has no transport');
+      return transport;
+    },
+    run: (operation) => connection.run(operation),
+    close: () => connection.close(),
+  };
+}
+
+function wantsLogin(error: unknown): boolean {
+  if (error instanceof EraUndeterminedError)
+    return error.reason.kind === 'sign-in-needed' && error.reason.status === 401;
+  if (error instanceof SdkHttpError) return error.status === 401;
+  return error instanceof Error && error.name === 'UnauthorizedError';
 }
 
 function loginError(serverName: string, cause: unknown): UpstreamError {

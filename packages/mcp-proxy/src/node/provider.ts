@@ -1,4 +1,5 @@
 /** Connects the servers of a configuration: one live connection a server, shared by whoever asks for it. */
+import type { EraResolver } from '@mcp-interlock/mcp-era';
 import type { ClientOptions, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { IMcpServerDetail, IMcpServerProvider } from '../types.js';
 import type { UpstreamConfig } from './config.js';
@@ -24,6 +25,8 @@ export interface NodeProviderOptions {
   readonly authProvider?: (
     config: UpstreamConfig,
   ) => OAuthClientProvider | undefined | Promise<OAuthClientProvider | undefined>;
+  /** Remembers which server speaks which era. Default: one for the process, in memory. */
+  readonly resolver?: EraResolver;
   /** Diagnostics, one line each; without arguments, results and secrets. */
   readonly debugLog?: (line: string) => void;
   /** What local servers write to stderr, with the secrets of their configuration taken out. */
@@ -189,6 +192,7 @@ async function openConnection(
     const authProvider = await options.authProvider?.(config);
     const opened = await openClient(config, {
       ...(options.clientInfo && { clientInfo: options.clientInfo }),
+      ...(options.resolver && { resolver: options.resolver }),
       ...(options.fetch && { fetch: options.fetch }),
       ...(options.resolve && { resolve: options.resolve }),
       ...(authProvider && { authProvider }),
@@ -200,6 +204,8 @@ async function openConnection(
           if (!calls.log(params)) options.onLog?.(serverName, params);
         });
       },
+      onError: (error) => options.debugLog?.(`${serverName}: ${messageOf(error)}`),
+      ...(options.setTimer && { setTimer: options.setTimer }),
       signal: limit,
     });
     const connectionOptions: ConnectionOptions = {

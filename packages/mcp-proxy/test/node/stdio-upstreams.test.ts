@@ -94,6 +94,17 @@ describe('an upstream over stdio', () => {
     expect(textOf(await connection.callTool('echo', { message: 'hi' }))).toBe('Echo: hi');
   });
 
+  it('that is silent at the era probe is spoken to in the older era, by the same process', async () => {
+    const { setTimer, fire } = heldTimers();
+    const record = aRecord();
+    const provider = providerOf({ a: scripted('silent-on-probe', { env: { RECORD: record.path } }) }, { setTimer });
+    const connecting = provider.connect('a');
+    await vi.waitFor(async () => expect(await record.lines()).toContain('server/discover'), { timeout: 30_000 });
+    expect(fire(3_000)).toBe(1);
+    expect((await connecting).era).toBe('legacy');
+    expect((await record.lines()).filter((line) => line.startsWith('start'))).toHaveLength(1);
+  });
+
   it('gets no variables of ours but the harmless ones and its own', async () => {
     vi.stubEnv('SECRET_OF_THE_HOST', 'do not pass on');
     const provider = providerOf({ a: scripted('good', { env: { MINE: 'yes' } }) });
