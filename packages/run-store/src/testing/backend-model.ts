@@ -92,62 +92,47 @@ function facetsOf(backend: RunBackend): ReadonlySet<Facet> {
 }
 
 function commandsFor(fc: FastCheck, facets: ReadonlySet<Facet>, expiry: boolean) {
-  const key = fc.constantFrom(aKey(), aKey());
+  const slots = slotsFor(facets);
+  const slot = fc.constantFrom(...slots);
   const token = fc.constantFrom(aToken(), aToken());
   const value = fc.constantFrom(aValue('one'), aValue('two'), aValue('three'));
-  const cell = fc.constantFrom(bytes('a'), bytes('b'));
-  const entry = facets.has('index') ? entriesFor(fc) : fc.constant(undefined);
+  const life = fc.constantFrom(...LIVES_MS);
+  const touch = fc.constantFrom(...TOUCHES_MS);
+  const expected = fc.constantFrom<Expected>('held', 'other');
+  const existing = fc.constantFrom('replace' as const, 'keep' as const);
 
   const values = [
-    fc.tuple(key, value, fc.constantFrom(...LIVES_MS), fc.constantFrom('replace' as const, 'keep' as const), entry).map(
-      ([k, v, ttlMs, existing, index]): Named => ({
-        name: `put(${existing}, ${ttlMs})`,
-        call: (backend) => backend.put(k, v, { existing, ttlMs, index }),
-      }),
-    ),
-    key.map((k): Named => ({ name: 'get', call: async (backend) => text(await backend.get(k)) })),
-    fc.tuple(key, token, fc.option(value, { nil: undefined })).map(([k, t, v]): Named => {
-      const take = { token: t, retainMs: RETAIN_MS, ...(v ? { ifStamp: stampOf(v) } : {}) };
-      return {
-        name: `take(${t.slice(0, 4)}${v ? ', ifStamp' : ''})`,
-        call: async (backend) => text(await backend.take(k, take)),
-      };
+    fc.tuple(slot, value, life, existing).map(([s, v, ttlMs, how]): Named => {
+      const options = { existing: how, ttlMs, index: s.entry };
+      return { name: `put(${s.name}, ${how}, ${ttlMs})`, call: (backend) => backend.put(s.key, v, options) };
     }),
-    fc.tuple(key, fc.constantFrom(...TOUCHES_MS), entry).map(
-      ([k, ttlMs]): Named => ({
-        name: `touch(${ttlMs})`,
-        call: (backend) => backend.touch(k, { ttlMs }),
-      }),
-    ),
-    fc.tuple(key, token, fc.constantFrom(...TOUCHES_MS)).map(
-      ([k, t, ttlMs]): Named => ({
-        name: `putBack(${t.slice(0, 4)}, ${ttlMs})`,
-        call: (backend) => backend.putBack(k, { token: t, ttlMs }),
-      }),
-    ),
-    key.map((k): Named => ({ name: 'remove', call: (backend) => backend.remove(k) })),
+    slot.map((s): Named => ({ name: `get(${s.name})`, call: async (backend) => text(await backend.get(s.key)) })),
+    fc.tuple(slot, token, fc.option(value, { nil: undefined })).map(([s, t, v]): Named => {
+      const take = { token: t, retainMs: RETAIN_MS, ...(v ? { ifStamp: stampOf(v) } : {}) };
+      const name = `take(${s.name}, ${short(t)}${v ? ', ifStamp' : ''})`;
+      return { name, call: async (backend) => text(await backend.take(s.key, take)) };
+    }),
+    fc.tuple(slot, touch).map(([s, ttlMs]): Named => {
+      const options = { ttlMs, index: s.entry };
+      return { name: `touch(${s.name}, ${ttlMs})`, call: (backend) => backend.touch(s.key, options) };
+    }),
+    fc.tuple(slot, token, touch).map(([s, t, ttlMs]): Named => {
+      const name = `putBack(${s.name}, ${short(t)}, ${ttlMs})`;
+      return { name, call: (backend) => backend.putBack(s.key, { token: t, ttlMs }) };
+    }),
+    slot.map((s): Named => ({ name: `remove(${s.name})`, call: (backend) => backend.remove(s.key) })),
   ];
   const cells = [
-    fc.tuple(key, fc.boolean(), cell, value).map(
-      ([k, fresh, next, v]): Named => ({
-        name: `cell swap(${fresh ? 'from what it holds' : 'from something else'})`,
-        call: async (backend) => {
-          const expected = fresh ? await backend.cells!.read(k) : bytes('never written');
-          return backend.cells!.swap(k, { expected, next, ifStamp: stampOf(v) });
-        },
-      }),
-    ),
-    fc.tuple(key, token, fc.boolean()).map(
-      ([k, t, fresh]): Named => ({
-        name: `take(${t.slice(0, 4)}, ifCell ${fresh ? 'as it is' : 'other'})`,
-        call: async (backend) => {
-          const ifCell = fresh ? await backend.cells!.read(k) : bytes('never written');
-          return text(await backend.take(k, { token: t, retainMs: RETAIN_MS, ifCell }));
-        },
-      }),
-    ),
+    fc.tuple(slot, expected, value).map(([s, from, v]): Named => {
+      const name = `swap(${s.name}, from ${from})`;
+      return { name, call: (backend) => swapped(backend, s.key, from, stampOf(v)) };
+    }),
+    fc.tuple(slot, token, expected).map(([s, t, from]): Named => {
+      const name = `take(${s.name}, ${short(t)}, ifCell ${from})`;
+      return { name, call: (backend) => takenWithCell(backend, s.key, from, t) };
+    }),
   ];
-  const claims = [fc.tuple(key, token).chain(([k, t]) => fc.constantFrom(...claimCalls(k, t)))];
+  const claims = [fc.tuple(slot, token).chain(([s, t]) => fc.constantFrom(...claimCalls(s, t)))];
   const lists = [fc.constant<Named>({ name: 'list', call: listed })];
   const steps = [fc.constantFrom(...STEPS_MS).map((ms): Named => ({ name: `advance(${ms})`, ms }))];
 
@@ -165,17 +150,47 @@ function commandsFor(fc: FastCheck, facets: ReadonlySet<Facet>, expiry: boolean)
   );
 }
 
-function claimCalls(key: RunKey, token: string): Named[] {
-  const who = `${token.slice(0, 4)}`;
+/** A key, and how its runs are listed, whichever they are. */
+interface Slot {
+  readonly name: string;
+  readonly key: RunKey;
+  readonly entry: RunIndexEntry | undefined;
+}
+
+function slotsFor(facets: ReadonlySet<Facet>): Slot[] {
+  return [
+    { name: 'A', principal: 'ann', kind: 'approval' },
+    { name: 'B', principal: 'bea', kind: 'client_tool' },
+  ].map(({ name, principal, kind }) => {
+    const entry = { tenant: TENANT, principal, kind, bytes: bytes(`about ${name}`) };
+    return { name, key: aKey(), entry: facets.has('index') ? entry : undefined };
+  });
+}
+
+function claimCalls({ key, name }: Slot, token: string): Named[] {
+  const who = `${name}, ${short(token)}`;
+  const settlement = { token, outcome: bytes(`by ${who}`), outcomeTtlMs: OUTCOME_MS };
   return [
     { name: `claim(${who})`, call: (backend) => claimed(backend, key, token) },
     { name: `extend(${who})`, call: (backend) => backend.claims!.extend(key, { token, leaseMs: LEASE_MS }) },
     { name: `release(${who})`, call: (backend) => backend.claims!.release(key, { token }) },
-    {
-      name: `settle(${who})`,
-      call: (backend) => backend.claims!.settle(key, { token, outcome: bytes(`by ${who}`), outcomeTtlMs: OUTCOME_MS }),
-    },
+    { name: `settle(${who})`, call: (backend) => backend.claims!.settle(key, settlement) },
   ];
+}
+
+/** What a compare-and-set expects: what the cell holds, or something that it never held. */
+type Expected = 'held' | 'other';
+
+const NEVER_WRITTEN = bytes('never written');
+
+async function swapped(backend: RunBackend, key: RunKey, from: Expected, ifStamp: Uint8Array): Promise<boolean> {
+  const expected = from === 'held' ? await backend.cells!.read(key) : NEVER_WRITTEN;
+  return backend.cells!.swap(key, { expected, next: bytes('gathered'), ifStamp });
+}
+
+async function takenWithCell(backend: RunBackend, key: RunKey, from: Expected, token: string): Promise<string | null> {
+  const ifCell = from === 'held' ? await backend.cells!.read(key) : NEVER_WRITTEN;
+  return text(await backend.take(key, { token, retainMs: RETAIN_MS, ifCell }));
 }
 
 /** Without fence and remaining time, which each driver chooses for itself. */
@@ -194,12 +209,6 @@ async function claimed(backend: RunBackend, key: RunKey, token: string): Promise
 
 const TENANT: RunKey = aKey();
 
-function entriesFor(fc: FastCheck) {
-  return fc
-    .record({ principal: fc.constantFrom('ann', 'bea'), kind: fc.constantFrom('approval', 'client_tool') })
-    .map((entry): RunIndexEntry => ({ ...entry, tenant: TENANT, bytes: bytes(`${entry.principal} ${entry.kind}`) }));
-}
-
 async function listed(backend: RunBackend): Promise<string[]> {
   const runs = await listAll(backend.index!, { tenant: TENANT });
   return runs.map((run) => `${run.key} ${run.status} ${text(run.bytes)}`).sort();
@@ -216,6 +225,10 @@ function asCommand(named: Named): AsyncCommand<object, Pair> {
     },
     toString: () => named.name,
   };
+}
+
+function short(token: string): string {
+  return token.slice(0, 4);
 }
 
 function text(value: Uint8Array | null): string | null {
