@@ -3,6 +3,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type Client,
   LOG_LEVEL_META_KEY,
+  ProtocolErrorCode,
   type RequestOptions,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
@@ -285,8 +286,14 @@ export class UpstreamConnection implements IMcpServer {
           { cause: error },
         );
       case 'answered':
-        return error;
+        return isCapabilityMissing(error) ? this.#cannotAsk(what, error) : error;
     }
+  }
+
+  #cannotAsk(what: string, cause: Error): UpstreamError {
+    const { serverName } = this.#config;
+    const message = `"${what}" of "${serverName}" needs what the host of this call does not support: ${cause.message}`;
+    return new UpstreamError('UPSTREAM_INPUT_REFUSED', serverName, message, { cause });
   }
 
   /** A session that the server has forgotten serves nobody any more. */
@@ -341,7 +348,11 @@ function hasKey(value: unknown, wanted: string, depth: number): boolean {
 }
 
 function isMethodNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === -32601;
+  return error instanceof Error && 'code' in error && error.code === ProtocolErrorCode.MethodNotFound;
+}
+
+function isCapabilityMissing(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === ProtocolErrorCode.MissingRequiredClientCapability;
 }
 
 async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
