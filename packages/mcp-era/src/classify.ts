@@ -82,7 +82,7 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
 
   function readError(error: unknown): EraVerdict {
     const { code, message, data, status = code, bodyText, headers } = (isObject(error) ? error : {}) as Foreign;
-    received = `${message ?? error}`;
+    received = typeof message === 'string' ? message : `${typeof error}`;
     if (error instanceof ServerExitedError) return rule('exit on the question', { proof: 'silence' });
     if (error instanceof MCPProtocolError) return readRefusal(error);
     // The HTTP errors of other libraries carry the status as `status` or `code`.
@@ -93,7 +93,8 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
         isObject(headers) ? headers : {},
       );
     }
-    if (!Number.isInteger(code)) return rule('cannot be reached or read');
+    // Not every number is JSON-RPC's: an aborted fetch has the code 20.
+    if (!Number.isInteger(code) || (code as number) > 0) return rule('cannot be reached or read');
     return readRefusal(new MCPProtocolError(code as number, received, data));
   }
 
@@ -156,7 +157,7 @@ type Foreign = Partial<Record<'code' | 'message' | 'data' | 'status' | 'bodyText
 
 /** A `Retry-After` in milliseconds: seconds, or a date. */
 function waitOf(header: unknown, now = Number.NaN): number | undefined {
-  const seconds = Number(header);
+  const seconds = header ? Number(header) : Number.NaN;
   const ms = seconds >= 0 ? seconds * 1000 : Date.parse(`${header}`) - now;
   return ms >= 0 ? ms : undefined;
 }

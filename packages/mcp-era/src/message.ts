@@ -19,7 +19,8 @@ export function answerFromMessage(message: unknown, id?: string | number): McpEr
     const { error, result, resultType, _meta } = part;
     const ours = id === undefined || part.id === id;
     if (isObject(error) && (ours || part.id == null) && Number.isInteger(error.code)) {
-      return { kind: 'error', error: new MCPProtocolError(error.code as number, `${error.message ?? ''}`, error.data) };
+      const text = typeof error.message === 'string' ? error.message : '';
+      return { kind: 'error', error: new MCPProtocolError(error.code as number, text, error.data) };
     }
     if (ours && 'result' in part) {
       return { kind: 'result', result: isObject(result) ? { resultType, _meta, ...result } : result };
