@@ -8,7 +8,7 @@ import type { Settings } from './connection/settings.js';
 import { McpProxyError } from './errors.js';
 import { searchByOr } from './search/or-search.js';
 import type { SearchSettings } from './search/settings.js';
-import { createToolIndex, type ToolIndex } from './search/tool-index.js';
+import { createToolIndex, type IndexSearchResult, type ToolIndex } from './search/tool-index.js';
 import { reasonOf } from './text/clean.js';
 import type { IMcpServerProvider, IMcpServerSpec } from './types.js';
 
@@ -98,10 +98,7 @@ export class Catalog {
 
   /** Searches what is known; connects nothing. */
   similar(query: string, limit: number, entries: readonly ServerEntry[] = this.entries()): readonly ToolHit[] {
-    const names = new Set(entries.map((entry) => entry.serverName));
-    return this.#hits(query)
-      .filter((hit) => names.has(hit.serverName))
-      .slice(0, limit);
+    return this.#find(query, entries, limit).hits;
   }
 
   async search(request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchAnswer> {
@@ -109,12 +106,12 @@ export class Catalog {
     const limit = request.limit ?? this.#search.limit;
     const skipped = await this.makeKnown(entries, signal);
     const startedAt = this.#settings.now();
-    const names = new Set(entries.map((entry) => entry.serverName));
-    const matches = this.#hits(request.query).filter((hit) => names.has(hit.serverName));
-    const hits = await this.#ranked(request.query, matches, limit, signal);
+    const wanted = this.#search.rank === undefined ? limit : candidateCount(this.#search, limit);
+    const found = this.#find(request.query, entries, wanted);
+    const hits = await this.#ranked(request.query, found.hits, limit, signal);
     const searched = entries.reduce((sum, entry) => sum + (entry.visibleTools()?.size ?? 0), 0);
     this.#settings.emit({ type: 'search', durationMs: this.#settings.now() - startedAt, hits: hits.length });
-    return { kind: 'hits', query: request.query, hits, matched: matches.length, searched, skipped };
+    return { kind: 'hits', query: request.query, hits, matched: found.matched, searched, skipped };
   }
 
   async #ranked(
@@ -125,7 +122,7 @@ export class Catalog {
   ): Promise<readonly ToolHit[]> {
     const { rank, rankCandidates } = this.#search;
     if (rank === undefined) return matches.slice(0, limit);
-    const candidates = rankCandidates === 'all' ? this.#withUnmatched(matches) : matches.slice(0, rankCandidates);
+    const candidates = rankCandidates === 'all' ? this.#withUnmatched(matches) : matches;
     try {
       const ranked = await abortable(Promise.resolve(rank({ query, candidates, limit }, { signal })), signal);
       const known = new Set(candidates);
@@ -144,10 +141,14 @@ export class Catalog {
     return [...matches, ...rest.map((listed) => ({ ...listed, score: 0 }))];
   }
 
-  #hits(query: string): readonly ToolHit[] {
-    if (this.#search.mode === 'or') return searchByOr(this.#tools(), query);
+  #find(query: string, entries: readonly ServerEntry[], limit: number): IndexSearchResult {
+    const servers = new Set(entries.map((entry) => entry.serverName));
+    if (this.#search.mode === 'or') {
+      const found = searchByOr(this.#tools(), query).filter((hit) => servers.has(hit.serverName));
+      return { hits: found.slice(0, limit), matched: found.length };
+    }
     this.#index ??= createToolIndex(this.#tools(), this.#search.options);
-    return this.#index.search(query);
+    return this.#index.search(query, { limit, servers });
   }
 
   #tools(): ListedTool[] {
@@ -185,6 +186,10 @@ export class Catalog {
       }
     }
   }
+}
+
+function candidateCount({ rankCandidates }: SearchSettings, limit: number): number {
+  return rankCandidates === 'all' ? Number.MAX_SAFE_INTEGER : Math.max(rankCandidates, limit);
 }
 
 function checkSpec(spec: IMcpServerSpec): void {

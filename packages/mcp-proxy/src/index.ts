@@ -11,10 +11,15 @@ export { type RenderOptions, renderAnswer } from './render/render-answer.js';
 export { parseProxyArgs } from './request.js';
 export { serializeToolResult } from './result/serialize.js';
 export { formatSchema, requiredParameters } from './schema/format.js';
-export type { ToolSearchOptions } from './search/options.js';
+export { DEFAULT_WEIGHTS, type RankingWeights, type ToolSearchOptions } from './search/options.js';
 export { searchByOr } from './search/or-search.js';
 export type { RankTools } from './search/rank.js';
-export { createToolIndex, type ToolIndex } from './search/tool-index.js';
+export {
+  createToolIndex,
+  type IndexSearchOptions,
+  type IndexSearchResult,
+  type ToolIndex,
+} from './search/tool-index.js';
 export { type AdmitLimits, type Admitted, admitTools } from './security/admit.js';
 export { hashDefinition } from './security/canonical.js';
 export { definitionDiff } from './security/diff.js';
