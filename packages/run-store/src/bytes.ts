@@ -6,6 +6,12 @@ export function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return true;
 }
 
+/** `null` equals `null` only. */
+export function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && startsWith(a, b);
+}
+
 export function toBase64(bytes: Uint8Array): string {
   // In slices: the argument list of fromCharCode is bounded by the stack.
   const slice = 0x2000;

@@ -23,7 +23,7 @@ import {
   writeFailure,
 } from './client.js';
 import { type Cursor, type Member, parseCursor, parseMember, writeCursor, writeMember } from './index-member.js';
-import { allKeys, claimed, waiting } from './keys.js';
+import { allKeys, claimed, lease, waiting } from './keys.js';
 import { REFRESH_INDEX, REMOVE } from './scripts.js';
 
 export interface IndexedWrite {
@@ -165,6 +165,7 @@ export function createRedisIndex(context: {
       plain('getrangeBuffer', claimed(key), 0, STAMP_BYTES - 1),
       plain('pttl', waiting(key)),
       plain('pttl', claimed(key)),
+      plain('exists', lease(key)),
     ]);
     const replies =
       client.isCluster === true
@@ -176,7 +177,7 @@ export function createRedisIndex(context: {
       member,
       run: livingRun(
         member,
-        replies.slice(4 * i, 4 * i + 4).map((reply) => valueIn(reply, 'list')),
+        replies.slice(5 * i, 5 * i + 5).map((reply) => valueIn(reply, 'list')),
       ),
     }));
     const gone = batch.filter(({ raw }, i) => raw.length > 0 && looked[i]!.run === undefined).map(({ raw }) => raw);
@@ -234,13 +235,13 @@ interface Looked {
   readonly run: IndexedRun | undefined;
 }
 
-function livingRun(member: Member, [waits, held, waitsMs, heldMs]: readonly unknown[]): IndexedRun | undefined {
+function livingRun(member: Member, [waits, held, waitsMs, heldMs, leased]: readonly unknown[]): IndexedRun | undefined {
   const stamp = asBuffer(member.stamp);
   const found =
     Buffer.isBuffer(waits) && waits.equals(stamp)
       ? ({ status: 'waiting', lifeMs: waitsMs } as const)
       : Buffer.isBuffer(held) && held.equals(stamp)
-        ? ({ status: 'claimed', lifeMs: heldMs } as const)
+        ? ({ status: leased === 1 ? 'claimed' : 'waiting', lifeMs: heldMs } as const)
         : undefined;
   if (found === undefined || stamp.length === 0) return undefined;
   const run = { key: member.key, bytes: member.bytes, status: found.status };
