@@ -5,6 +5,9 @@ import type { GateModel } from './model.js';
 import type { SessionChange } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
 
+/** The state of a session whose bytes could not be read. */
+export const UNREADABLE: string = '(unreadable)';
+
 type Listener = (change: SessionChange) => void;
 
 /** What the sessions report through. */
@@ -23,7 +26,8 @@ export interface Reporter {
 /** A change of a session's snapshot. */
 export interface Move {
   readonly key: string;
-  readonly before: FsmSnapshot;
+  /** `undefined` where it could not be read. */
+  readonly before: FsmSnapshot | undefined;
   readonly after: FsmSnapshot;
   readonly version: number;
   readonly local: boolean;
@@ -57,9 +61,16 @@ export function createReporter(options: {
     },
 
     moved({ key, before, after, version, local }) {
-      const visibleChanged = !sameTools(model.closedTools(before), model.closedTools(after));
-      if (before.state === after.state && !visibleChanged) return;
-      const change = { key, previousState: before.state, currentState: after.state, version, visibleChanged, local };
+      const visibleChanged = !before || !sameTools(model.closedTools(before), model.closedTools(after));
+      if (before?.state === after.state && !visibleChanged) return;
+      const change = {
+        key,
+        previousState: before?.state ?? UNREADABLE,
+        currentState: after.state,
+        version,
+        visibleChanged,
+        local,
+      };
       for (const listener of [...everyKey, ...(byKey.get(key) ?? [])]) guarded(() => listener(change));
     },
 

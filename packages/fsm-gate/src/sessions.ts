@@ -9,7 +9,7 @@ import { memoryGateStore } from './memory-store.js';
 import type { GateEvent, ToolBinding } from './model.js';
 import { outcomeOfResult } from './outcome.js';
 import { checkKey, createReader } from './reader.js';
-import { createReporter } from './reporter.js';
+import { createReporter, UNREADABLE } from './reporter.js';
 import type {
   Admission,
   CallOptions,
@@ -136,11 +136,15 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     force: (key, state, note) => overwrite(key, typeof state === 'string' ? { state, updatedAt: now() } : state, note),
 
     async end(key) {
-      const stored = await store.read(checkKey(key));
+      const last = await lastKnown(key);
       await store.delete(key);
       reporter.forget(key);
-      const { snapshot, version } = stored ?? { snapshot: model.start(now()), version: 0 };
-      reporter.record({ kind: 'ended', session: key, state: snapshot.state, version });
+      reporter.record({
+        kind: 'ended',
+        session: key,
+        state: last?.snapshot.state ?? UNREADABLE,
+        version: last?.version ?? 0,
+      });
     },
 
     onChange: reporter.onChange,
@@ -163,13 +167,24 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
 
   async function overwrite(key: string, wanted: FsmSnapshot, { by, reason }: OperatorNote): Promise<SessionView> {
     const after = model.accept(wanted);
-    // What is there may be unreadable: that is what operators reset sessions for.
-    const before = (await store.read(checkKey(key)))?.snapshot ?? model.start(now());
+    const before = (await lastKnown(key))?.snapshot;
     const forced = await store.force(key, after);
     const { version } = forced;
-    reporter.record({ kind: 'forced', session: key, state: before.state, nextState: after.state, version, by, reason });
+    const state = before?.state ?? UNREADABLE;
+    reporter.record({ kind: 'forced', session: key, state, nextState: after.state, version, by, reason });
     reporter.moved({ key, before, after, version, local: true });
     return view(forced);
+  }
+
+  /** `undefined` where nobody can read what is stored: that is what operators reset sessions for. */
+  async function lastKnown(key: string): Promise<StoredSession | undefined> {
+    checkKey(key);
+    try {
+      return await reader.read(key);
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
   }
 
   function view({ snapshot, version }: StoredSession): SessionView {
