@@ -94,14 +94,18 @@ export function backendClaimSuite(harness: RunBackendHarness): ConformanceTest[]
       const later = await claims.claim(key, { token: aToken(), leaseMs: LEASE_MS });
       ensure(later.kind === 'settled', () => `a claim of a settled run answered '${later.kind}'.`);
       ensureSame(asBytes(later.outcome), bytes('the answer'), 'the outcome');
+      ensureSame(asBytes(await claims.outcome(key)), bytes('the answer'), 'the outcome, looked at');
       await advance(OUTCOME_MS + 1);
+      ensure((await claims.outcome(key)) === null, () => 'an outcome outlived its time.');
       const after = await claims.claim(key, { token: aToken(), leaseMs: LEASE_MS });
       ensureSame(after.kind, 'missing', 'a claim after the outcome is gone');
     }),
 
     test('a run settled without an outcome is missing', async ({ claims, claimed }) => {
       const { key, token } = await claimed();
+      ensure((await claims.outcome(key)) === null, () => 'there was an outcome before there was one.');
       await claims.settle(key, { token, outcomeTtlMs: OUTCOME_MS });
+      ensure((await claims.outcome(key)) === null, () => 'there was an outcome though none was given.');
       const later = await claims.claim(key, { token: aToken(), leaseMs: LEASE_MS });
       ensureSame(later.kind, 'missing', 'a claim of a run settled without an outcome');
     }),

@@ -174,6 +174,7 @@ function claimCalls({ key, name }: Slot, token: string): Named[] {
     { name: `claim(${who})`, call: (backend) => claimed(backend, key, token) },
     { name: `extend(${who})`, call: (backend) => backend.claims!.extend(key, { token, leaseMs: LEASE_MS }) },
     { name: `release(${who})`, call: (backend) => backend.claims!.release(key, { token }) },
+    { name: `outcome(${name})`, call: async (backend) => text(await backend.claims!.outcome(key)) },
     { name: `settle(${who})`, call: (backend) => backend.claims!.settle(key, settlement) },
   ];
 }
