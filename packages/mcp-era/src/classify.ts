@@ -108,8 +108,11 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
       return rule('cannot answer now', { status, retryAfterMs: waitOf(headers['retry-after'], now) });
     }
     if (status > 299 && status < 400) return rule('redirects elsewhere', { status, location: headers.location });
-    if ([400, 404, 405].includes(status)) return rule('no modern error in a 400, 404 or 405');
     const error = status > 299 && errorInBody(body);
+    if ([400, 404, 405].includes(status)) {
+      // A bare status may be a gateway's, in the middle of a deployment.
+      return rule('no modern error in a 400, 404 or 405', { proof: error ? 'answer' : 'silence' });
+    }
     return error ? readRefusal(error, status) : rule('no JSON-RPC', { status });
   }
 

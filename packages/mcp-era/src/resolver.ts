@@ -16,7 +16,7 @@ export interface EraResolverOptions {
   readonly random?: () => number;
   /** Age at which a legacy verdict is asked about again. Default 3 600 000 (1 h); up to 10 % less by `random`. */
   readonly legacyTtlMs?: number;
-  /** The same for a legacy verdict that rests on silence or an exit. Default 300 000 (5 min). */
+  /** The same for a legacy verdict that rests on silence, an exit or a bare HTTP status. Default 300 000 (5 min). */
   readonly silenceTtlMs?: number;
   /**
    * The least and the most that a modern verdict is kept, around the `ttlMs` of its `DiscoverResult`.

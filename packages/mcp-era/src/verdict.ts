@@ -39,7 +39,10 @@ export type EraVerdict =
       readonly error?: MCPProtocolError;
       readonly evidence: EraEvidence;
     }
-  /** `proof: 'silence'` where nothing was said (no answer, or the process exited): worth less, and kept for less long. */
+  /**
+   * `proof: 'silence'` where nothing was said in JSON-RPC: no answer, an exit, a bare HTTP status. It may have been a
+   * passing fault, is worth less, and kept for less long.
+   */
   | {
       readonly kind: 'legacy';
       readonly version: McpLegacyVersion;
