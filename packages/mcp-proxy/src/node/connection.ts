@@ -1,18 +1,13 @@
 /** One living connection to an upstream, as the proxy sees it: bounded calls, forwarded progress, and an end that is told. */
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type Client,
-  LOG_LEVEL_META_KEY,
-  ProtocolErrorCode,
-  type RequestOptions,
-} from '@modelcontextprotocol/client';
-import { z } from 'zod';
+import type { Client, LoggingLevel, RequestOptions } from '@modelcontextprotocol/client';
 import { McpConnectionError } from '../errors.js';
 import type { IMcpCallOptions, IMcpServer, IMcpToolInfo } from '../types.js';
 import { CallClock } from './call-clock.js';
+import { callFailure, callTimeout, isMethodNotFound } from './call-failure.js';
 import { callFate } from './call-fate.js';
+import { declaresHeaders, requestCall } from './call-request.js';
 import type { UpstreamConfig } from './config.js';
-import { messageOf, UpstreamError } from './errors.js';
+import { messageOf, type UpstreamError } from './errors.js';
 import type { HostCalls } from './host-calls.js';
 import { type HostChannel, hostChannelOf } from './host-channel.js';
 import { answerInputs, isInputRequired } from './input-rounds.js';
@@ -32,8 +27,6 @@ export interface ConnectionOptions {
 
 export type HeadersOfCaller = Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 
-// A result is passed on as it came: what it holds is between the upstream and the host.
-const anyResult = z.looseObject({});
 /** The SDK's own timer only has to be later than ours. */
 const BEYOND_OUR_CLOCK_MS = 2 ** 31 - 1;
 /** How long ending a session may take, in milliseconds; a process has its own grace beside it. */
@@ -50,6 +43,7 @@ export class UpstreamConnection implements IMcpServer {
   readonly #stopWatching: () => void;
   #headerTools = new Map<string, IMcpToolInfo>();
   #ttlMs: number | undefined;
+  #logLevel: string | undefined;
   #cancelIdle: (() => void) | undefined;
   #end: { readonly reason: unknown } | undefined;
   #closing: Promise<void> | undefined;
@@ -60,12 +54,12 @@ export class UpstreamConnection implements IMcpServer {
     this.#options = options;
     const { client } = opened;
     client.onclose = () => this.#ended(this.#failure() ?? new Error('the connection was closed by the server'));
-    client.onerror = (error) => options.debugLog?.(`${config.serverName}: ${error.message}`);
+    client.onerror = (error) => this.#tell(error);
     this.#stopWatching = watchToolList(opened, {
       onChanged: () => {
         for (const listener of this.#toolListeners) listener();
       },
-      onError: (error) => options.debugLog?.(`${config.serverName}: tool list watch: ${messageOf(error)}`),
+      onError: (error) => this.#tell(error),
       setTimer: options.setTimer ?? realTimer,
     });
     this.#restIfIdle();
@@ -95,7 +89,7 @@ export class UpstreamConnection implements IMcpServer {
         return list.tools;
       } catch (error) {
         if (isMethodNotFound(error) && !this.#opened.client.getServerCapabilities()?.tools) return [];
-        throw this.#translate(error, 'tools/list', signal);
+        throw this.#explain(error, 'tools/list', signal);
       }
     });
   }
@@ -119,6 +113,7 @@ export class UpstreamConnection implements IMcpServer {
       const channel = hostChannelOf(options?.context);
       const call = { toolName, channel, clock, signal: stop.signal };
       const remove = this.#options.calls.add(call);
+      this.#wantLogs(channel);
       try {
         const sendOptions = await this.#sendOptions(stop.signal, clock, options);
         const send = (added: Record<string, unknown>): Promise<unknown> =>
@@ -133,7 +128,7 @@ export class UpstreamConnection implements IMcpServer {
           delay: (ms) => new Promise((resolve) => void (this.#options.setTimer ?? awaitedTimer)(resolve, ms)),
         });
       } catch (error) {
-        throw expired ? this.#timeout(toolName, expired) : this.#translate(error, toolName, signal);
+        throw expired ? callTimeout(this.#config, toolName, expired) : this.#explain(error, toolName, signal);
       } finally {
         clock.stop();
         remove();
@@ -173,7 +168,7 @@ export class UpstreamConnection implements IMcpServer {
 
   async #close(): Promise<void> {
     this.#ended(undefined);
-    const tell = (error: unknown): void => this.#options.debugLog?.(`${this.#config.serverName}: ${messageOf(error)}`);
+    const tell = (error: unknown): void => this.#tell(error);
     // A server that does not answer to the end of its session must not keep us; the process is reaped either way.
     await withTimeout(this.#opened.close().catch(tell), CLOSE_LIMIT_MS);
     await this.#opened.transport.close().catch(tell);
@@ -234,23 +229,30 @@ export class UpstreamConnection implements IMcpServer {
   }
 
   #send(params: Record<string, unknown>, channel: HostChannel | undefined, options: RequestOptions): Promise<unknown> {
-    return this.#opened.run((client) => this.#sendOnce(client, params, channel, options));
+    const definition = this.#headerTools.get(String(params.name));
+    return this.#opened.run((client) => requestCall({ client, params, channel, definition, era: this.era, options }));
   }
 
-  #sendOnce(
-    client: Client,
-    params: Record<string, unknown>,
-    channel: HostChannel | undefined,
-    options: RequestOptions,
-  ): Promise<unknown> {
-    const named = { ...params, ...(this.era === 'modern' && { _meta: modernMeta(channel) }) } as { name: string };
-    const definition = this.#headerTools.get(named.name);
-    if (definition && this.era === 'modern') {
-      // Only the SDK's own method mirrors arguments into headers. Without an output schema it checks nothing else.
-      const toolDefinition = { name: definition.name, inputSchema: definition.inputSchema } as never;
-      return client.callTool(named, { ...options, toolDefinition });
+  /** The older era sets its log level for the whole connection; the newer one says it with every request. */
+  #wantLogs(channel: HostChannel | undefined): void {
+    const level = channel?.logLevel;
+    const { client, era } = this.#opened;
+    if (level === undefined || level === this.#logLevel || era === 'modern') return;
+    if (!client.getServerCapabilities()?.logging) return;
+    this.#logLevel = level;
+    // Levels come from the host's SDK, which has checked them.
+    client.setLoggingLevel(level as LoggingLevel).catch((error) => this.#tell(error));
+  }
+
+  #explain(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    const failure = this.#failure();
+    // A session that the server has forgotten serves nobody any more; a process tells its end by itself.
+    if (callFate(error) === 'not-sent' && !(this.#opened.transport instanceof StdioUpstreamTransport)) {
+      this.#ended(error);
+      void this.close();
     }
-    return client.request({ method: 'tools/call', params: named }, anyResult, options);
+    return callFailure({ config: this.#config, what, error, cause: failure ?? error });
   }
 
   #failure(): UpstreamError | undefined {
@@ -258,64 +260,8 @@ export class UpstreamConnection implements IMcpServer {
     return transport instanceof StdioUpstreamTransport ? transport.failure : undefined;
   }
 
-  #translate(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
-    if (signal?.aborted) return signal.reason;
-    const { serverName } = this.#config;
-    const cause = this.#failure() ?? error;
-    switch (callFate(error)) {
-      case 'not-sent':
-        if (this.#opened.transport instanceof StdioUpstreamTransport === false) void this.#drop(cause);
-        return new McpConnectionError('NOT_SENT', `${what} did not reach "${serverName}": ${messageOf(cause)}`, {
-          cause,
-        });
-      case 'lost':
-        return new McpConnectionError(
-          'CONNECTION_LOST',
-          `"${serverName}" was lost during ${what}: ${messageOf(cause)}`,
-          {
-            cause,
-          },
-        );
-      case 'timeout':
-        return this.#timeout(what, 'silence', error);
-      case 'sign-in':
-        return new UpstreamError(
-          'UPSTREAM_LOGIN_REQUIRED',
-          serverName,
-          `Server "${serverName}" wants you to sign in again. Run: mcp-proxy login ${serverName}`,
-          { cause: error },
-        );
-      case 'answered':
-        return isCapabilityMissing(error) ? this.#cannotAsk(what, error) : error;
-    }
-  }
-
-  #cannotAsk(what: string, cause: Error): UpstreamError {
-    const { serverName } = this.#config;
-    const message = `"${what}" of "${serverName}" needs what the host of this call does not support: ${cause.message}`;
-    return new UpstreamError('UPSTREAM_INPUT_REFUSED', serverName, message, { cause });
-  }
-
-  /** A session that the server has forgotten serves nobody any more. */
-  async #drop(reason: unknown): Promise<void> {
-    this.#ended(reason);
-    await this.close();
-  }
-
-  #timeout(what: string, bound: 'silence' | 'total', cause?: unknown): UpstreamError {
-    const { serverName, callTimeoutMs, maxCallMs } = this.#config;
-    const detail =
-      bound === 'silence'
-        ? `gave no sign of life for ${callTimeoutMs} ms (callTimeoutMs; progress extends it)`
-        : `was not done after ${maxCallMs} ms (maxCallMs)`;
-    return new UpstreamError(
-      'UPSTREAM_CALL_TIMEOUT',
-      serverName,
-      `${what} of "${serverName}" ${detail}; it was cancelled.`,
-      {
-        cause,
-      },
-    );
+  #tell(error: unknown): void {
+    this.#options.debugLog?.(`${this.#config.serverName}: ${messageOf(error)}`);
   }
 }
 
@@ -326,33 +272,6 @@ function neutral(signal: AbortSignal | undefined): { signal?: AbortSignal } {
   if (signal.aborted) controller.abort(CANCELLED);
   else signal.addEventListener('abort', () => controller.abort(CANCELLED), { once: true });
   return { signal: controller.signal };
-}
-
-/** A modern request says for itself what its host can do, and which logs it wants. */
-function modernMeta(channel: HostChannel | undefined): Record<string, unknown> {
-  return {
-    [CLIENT_CAPABILITIES_META_KEY]: channel?.capabilities ?? {},
-    ...(channel?.logLevel !== undefined && { [LOG_LEVEL_META_KEY]: channel.logLevel }),
-  };
-}
-
-/** Whether arguments are mirrored into headers; declarations are only valid near the top, so deep schemas are not searched. */
-function declaresHeaders(tool: unknown): tool is IMcpToolInfo {
-  if (typeof tool !== 'object' || tool === null || !('inputSchema' in tool)) return false;
-  return hasKey(tool.inputSchema, 'x-mcp-header', 12);
-}
-
-function hasKey(value: unknown, wanted: string, depth: number): boolean {
-  if (typeof value !== 'object' || value === null || depth === 0) return false;
-  return wanted in value || Object.values(value).some((member) => hasKey(member, wanted, depth - 1));
-}
-
-function isMethodNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === ProtocolErrorCode.MethodNotFound;
-}
-
-function isCapabilityMissing(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === ProtocolErrorCode.MissingRequiredClientCapability;
 }
 
 async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
