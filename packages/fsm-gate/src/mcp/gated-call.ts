@@ -28,7 +28,7 @@ export interface PendingCall {
   readonly boundAs: readonly [string, ...string[]];
 }
 
-/** Answers the call. Refusals of tools are results with `isError`; prompts and resources have only JSON-RPC errors. */
+/** Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. */
 export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
   const admission = await admit(pending, options);
   if (admission.kind === 'refused') return refuse(pending, admission.refusal, options.refusal);
@@ -105,7 +105,9 @@ async function reserve(
 }
 
 function refuse(pending: PendingCall, refusal: CallRefusal, render: RefusalRenderer): unknown {
-  if (pending.request.method === 'tools/call') return render(refusal);
+  // A request for a task (2025-11-25) may be answered by a task or by an error, not by a result.
+  const wantsTask = isRecord(pending.request.params?.task);
+  if (pending.request.method === 'tools/call' && !wantsTask) return render(refusal);
   throw new GateRpcError(textOfRefusal(refusal), { reason: refusal.reason });
 }
 

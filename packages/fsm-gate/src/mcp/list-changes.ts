@@ -36,7 +36,7 @@ function staleLists(shown: Shown, now: ReadonlySet<string>): readonly GatedList[
 
 /** The closed names of a session, as it stands. Never writes: a session that only lists is not stored. */
 export async function closedNow(sessions: GateSessions, key: string): Promise<ReadonlySet<string>> {
-  return sessions.model.closedTools((await sessions.inspect(key)).snapshot);
+  return (await sessions.inspect(key)).closed;
 }
 
 /** Notifies the client of one connection: a legacy session, or stdio. */

@@ -7,9 +7,9 @@ import type { PrincipalListeners } from './list-changes.js';
 import { type RequestAuth, subjectOf } from './request-facts.js';
 
 /** What is published to listen streams; the shape of the SDK's `ServerEvent`. */
-export type ListenEvent =
-  | { readonly kind: 'tools_list_changed' | 'prompts_list_changed' | 'resources_list_changed' }
-  | { readonly kind: 'resource_updated'; readonly uri: string };
+export type ListenEvent = { readonly kind: ListChange } | { readonly kind: 'resource_updated'; readonly uri: string };
+
+type ListChange = 'tools_list_changed' | 'prompts_list_changed' | 'resources_list_changed';
 
 /** Publishes to the listen streams of one principal; the shape of the SDK's `ServerEventBus`. */
 export interface ListenBus {
@@ -30,8 +30,8 @@ export interface PrincipalRequestOptions {
 
 /** Options of `createPrincipalHandlers`. */
 export interface PrincipalHandlersOptions<Options extends object> {
-  /** Makes the handler of one principal on the given bus: `(bus) => createMcpHandler(factory, { bus })`. */
-  readonly create: (bus: ListenBus) => FetchHandler<Options>;
+  /** Makes the handler of one principal: on the given bus, with the given listeners for `attachGate` in its factory. */
+  readonly create: (bus: ListenBus, listeners: PrincipalListeners) => FetchHandler<Options>;
   /** Who a request is for; the same function as in `attachGate`. Default: the token's subject, `extra.sub` (and `extra.iss`). */
   readonly principal?: (auth: RequestAuth) => string | undefined;
   /** How many handlers are kept; those with open listeners are never dropped. Default 1,000 (about 1 KB each). */
@@ -40,7 +40,7 @@ export interface PrincipalHandlersOptions<Options extends object> {
   readonly onError?: (error: unknown) => void;
 }
 
-/** A handler for all principals, and the sink for their changes: pass it to `attachGate` as `listeners`. */
+/** A handler for all principals, and the sink for their changes: the `listeners` of `attachGate`. */
 export interface PrincipalHandlers<Options> extends FetchHandler<Options>, Required<PrincipalListeners> {}
 
 interface Entry<Options> {
@@ -50,8 +50,17 @@ interface Entry<Options> {
 
 /**
  * @example
- * const handlers = createPrincipalHandlers({ create: (bus) => createMcpHandler(factory, { bus }) });
- * // in the factory: attachGate(server, sessions, { listing: 'hide', listeners: handlers });
+ * const handlers = createPrincipalHandlers({
+ *   create: (bus, listeners) =>
+ *     createMcpHandler(
+ *       ({ era }) => {
+ *         const server = buildServer();
+ *         attachGate(server, sessions, { era, listing: 'hide', listeners });
+ *         return server;
+ *       },
+ *       { bus },
+ *     ),
+ * });
  * export default { fetch: (request) => handlers.fetch(request, { authInfo: authenticate(request) }) };
  */
 export function createPrincipalHandlers<Options extends object>(
@@ -65,7 +74,7 @@ export function createPrincipalHandlers<Options extends object>(
 
   const entryOf = (principal: string | undefined): Entry<Options> => {
     const bus = entries.get(principal)?.bus ?? new CountingBus(onError);
-    const entry = entries.get(principal) ?? { bus, handler: options.create(bus) };
+    const entry = entries.get(principal) ?? { bus, handler: options.create(bus, listeners) };
     entries.delete(principal);
     entries.set(principal, entry);
     dropIdle(principal);
@@ -81,8 +90,12 @@ export function createPrincipalHandlers<Options extends object>(
       surplus -= 1;
     }
   };
-  const publish = (principal: string, kind: 'tools_list_changed' | 'prompts_list_changed' | 'resources_list_changed') =>
-    entries.get(principal)?.bus.publish({ kind });
+  const publish = (principal: string, kind: ListChange): void => entries.get(principal)?.bus.publish({ kind });
+  const listeners: Required<PrincipalListeners> = {
+    toolsChanged: (principal) => publish(principal, 'tools_list_changed'),
+    promptsChanged: (principal) => publish(principal, 'prompts_list_changed'),
+    resourcesChanged: (principal) => publish(principal, 'resources_list_changed'),
+  };
 
   return {
     fetch: async (request, requestOptions) => {
@@ -95,9 +108,7 @@ export function createPrincipalHandlers<Options extends object>(
       entries.clear();
       await Promise.all(open.map(({ handler }) => handler.close()));
     },
-    toolsChanged: (principal) => publish(principal, 'tools_list_changed'),
-    promptsChanged: (principal) => publish(principal, 'prompts_list_changed'),
-    resourcesChanged: (principal) => publish(principal, 'resources_list_changed'),
+    ...listeners,
   };
 }
 
