@@ -16,6 +16,7 @@ import {
 import type { UpstreamConfig } from './config.js';
 import { UpstreamError } from './errors.js';
 import { createGuardedFetch } from './guarded-fetch.js';
+import { paced } from './paced.js';
 import { createRedactor } from './redact.js';
 import { type StdioTransportOptions, StdioUpstreamTransport } from './stdio-transport.js';
 import type { SetTimer } from './timers.js';
@@ -140,9 +141,11 @@ function openHttp(
     // The older transport is of the older era by definition.
     ...(type === 'sse' && { pin: 'legacy' as const }),
     makeTransport: () =>
-      type === 'sse'
-        ? new SSEClientTransport(new URL(url), shared)
-        : new StreamableHTTPClientTransport(new URL(url), shared),
+      paced(
+        type === 'sse'
+          ? new SSEClientTransport(new URL(url), shared)
+          : new StreamableHTTPClientTransport(new URL(url), shared),
+      ),
   });
 }
 

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { createGuardedFetch } from '../../src/node/guarded-fetch.js';
+import { addressKind } from '../../src/node/private-address.js';
+
+function aFetch(url: string, addresses: Record<string, string[]> = {}) {
+  const requests: { url: string; headers: Headers; redirect: RequestInit['redirect'] }[] = [];
+  const guarded = createGuardedFetch({
+    serverName: 'up',
+    url,
+    ownHeaders: { Authorization: 'Bearer mine', 'X-Key': 'k' },
+    resolve: async (hostname) => addresses[hostname] ?? ['93.184.216.34'],
+    fetch: async (input, init) => {
+      requests.push({ url: String(input), headers: new Headers(init?.headers), redirect: init?.redirect });
+      return new Response('ok');
+    },
+  });
+  return { guarded, requests };
+}
+
+describe('a remote server', () => {
+  it.each([
+    'http://169.254.169.254/latest/meta-data',
+    'http://127.0.0.1:8080/',
+    'http://[::1]/',
+    'http://10.0.0.1/',
+    'http://192.168.1.1/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://[fd00::1]/',
+    'http://100.64.0.1/',
+    'http://0.0.0.0/',
+    'http://inside.example/',
+    'http://mixed.example/',
+    'file:///etc/passwd',
+  ])('cannot lead us to %s', async (target) => {
+    const { guarded, requests } = aFetch('https://mcp.example.com/mcp', {
+      'inside.example': ['10.1.2.3'],
+      'mixed.example': ['93.184.216.34', '127.0.0.1'],
+    });
+    await expect(guarded(target)).rejects.toMatchObject({ code: 'UPSTREAM_ADDRESS_REFUSED', serverName: 'up' });
+    expect(requests).toEqual([]);
+  });
+
+  it('may point to another public host, which does not get the configured headers', async () => {
+    const { guarded, requests } = aFetch('https://mcp.example.com/mcp');
+    await guarded('https://login.example.org/token', {
+      headers: { Authorization: 'Bearer mine', 'X-Key': 'k', Accept: 'application/json' },
+    });
+    expect([...(requests[0]?.headers.keys() ?? [])]).toEqual(['accept']);
+  });
+
+  it('that the configuration places inside is reached as it is written', async () => {
+    const { guarded, requests } = aFetch('http://10.0.0.5:3000/mcp');
+    await guarded('http://10.0.0.5:3000/mcp', { headers: { 'X-Key': 'k' } });
+    expect(requests[0]?.headers.get('x-key')).toBe('k');
+  });
+
+  it('on this machine may point to this machine, but not into the network', async () => {
+    const { guarded } = aFetch('http://localhost:3000/mcp', { localhost: ['127.0.0.1', '::1'] });
+    expect((await guarded('http://127.0.0.1:9000/authorize')).status).toBe(200);
+    await expect(guarded('http://192.168.0.1/')).rejects.toMatchObject({ code: 'UPSTREAM_ADDRESS_REFUSED' });
+  });
+
+  it('never has a redirect followed behind our back', async () => {
+    const { guarded, requests } = aFetch('https://mcp.example.com/mcp');
+    await guarded('https://mcp.example.com/mcp', { redirect: 'follow' });
+    expect(requests[0]?.redirect).toBe('manual');
+  });
+
+  it('can stream events for ever, but no single one beyond the bound', async () => {
+    const bodyOf = (chunks: string[]): Response =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+            controller.close();
+          },
+        }),
+        { headers: { 'content-type': 'text/event-stream' } },
+      );
+    const fetchOf = (chunks: string[]) =>
+      createGuardedFetch({
+        serverName: 'up',
+        url: 'https://a.example/',
+        maxBodyBytes: 100,
+        fetch: async () => bodyOf(chunks),
+      });
+    const small = await fetchOf(Array.from({ length: 50 }, () => 'data: 1234567890\n\n'))('https://a.example/');
+    expect((await small.text()).length).toBe(900);
+    const large = await fetchOf(Array.from({ length: 50 }, () => 'data: 1234567890\n'))('https://a.example/');
+    await expect(large.text()).rejects.toMatchObject({ code: 'UPSTREAM_MESSAGE_TOO_LARGE' });
+  });
+});
+
+describe('addressKind', () => {
+  it.each([
+    ['8.8.8.8', 'public'],
+    ['127.1.2.3', 'loopback'],
+    ['::1', 'loopback'],
+    ['[::1]', 'loopback'],
+    ['172.15.255.255', 'public'],
+    ['172.16.0.0', 'private'],
+    ['172.31.255.255', 'private'],
+    ['172.32.0.0', 'public'],
+    ['224.0.0.1', 'private'],
+    ['255.255.255.255', 'private'],
+    ['2606:4700:4700::1111', 'public'],
+    ['fe80::1%eth0', 'private'],
+    ['fc00::1', 'private'],
+    ['::', 'private'],
+    ['::ffff:127.0.0.1', 'loopback'],
+    ['64:ff9b::7f00:1', 'loopback'],
+    ['2002:7f00:1::', 'loopback'],
+    ['2001:db8::1', 'private'],
+    ['not an address', 'private'],
+  ])('%s is %s', (address, kind) => {
+    expect(addressKind(address)).toBe(kind);
+  });
+});
