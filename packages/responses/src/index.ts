@@ -1,5 +1,6 @@
 export type { BinaryInput } from './base64.js';
 export { isToolResponse, TOOL_RESPONSE_BRAND } from './brand.js';
+export { COMPACT_META_KEY, type CompactOptions, compact, readCompact, WHOLE_UP_TO } from './compact.js';
 export {
   audio,
   type BlockOptions,
@@ -18,6 +19,8 @@ export {
   type ParsedToolError,
   type ToolErrorOptions,
 } from './error-types.js';
+export { type CountTokens, estimateTokens } from './estimate-tokens.js';
+export type { CompactFormat } from './formats.js';
 export { type MixPart, mix } from './mix.js';
 export { parseToolError } from './parse-tool-error.js';
 export { ResponseError, type ResponseErrorCode } from './response-error.js';

@@ -33,7 +33,6 @@ export function hostileValues(): HostileValue[] {
     lossy('an array buffer', new ArrayBuffer(8)),
     lossy('a cycle', cycle),
     lossy('an object with toJSON', { toJSON: () => 'other' }),
-    lossy('an object with a hidden toJSON', Object.defineProperty({ a: 1 }, 'toJSON', { value: () => 'other' })),
     lossy('a toJSON that throws', { toJSON: fails }),
     lossy(
       'a class instance',
@@ -43,8 +42,6 @@ export function hostileValues(): HostileValue[] {
     ),
     lossy('a boxed string', Object('boxed')),
     lossy('an array with holes', Object.assign([1], { length: 3 })),
-    lossy('an array with properties', Object.assign([1], { total: 5 })),
-    lossy('a symbol key', { [Symbol('s')]: 1 }),
     lossy('a promise', Promise.resolve(1)),
     lossy('a regular expression', /x/),
     unreadable('a getter that throws', {

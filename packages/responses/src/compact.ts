@@ -1,0 +1,151 @@
+/** The cheapest text that still says everything. */
+import { brand } from './brand.js';
+import { rememberCodec } from './codec.js';
+import { type CountTokens, estimateTokens } from './estimate-tokens.js';
+import { type CompactFormat, FORMATS, type Format, formatNamed, JSON_FORMAT } from './formats.js';
+import { assertJson } from './json.js';
+import { ResponseError } from './response-error.js';
+import { isSameData } from './same-data.js';
+import { sampleOf } from './sample.js';
+import { stringify } from './stringify.js';
+import type { Meta, ToolResult } from './types.js';
+
+export interface CompactOptions {
+  /** The tokenizer to please. Default {@link estimateTokens}. It must give the same number for the same text. */
+  readonly countTokens?: CountTokens;
+  /** Notations to choose from; `json` always is one. Default: all. */
+  readonly formats?: readonly CompactFormat[];
+  readonly _meta?: Meta;
+}
+
+/** Where a compact result says how its text was written: `{ format: CompactFormat }`. */
+export const COMPACT_META_KEY = 'interlock/compact';
+
+/**
+ * Characters of JSON up to which every notation is measured, and the chosen one decoded back, whole. Beyond, both are
+ * done on a sample of about 3,000 characters, and JSON stays unless another saves at least {@link CLEAR_SAVING} there.
+ */
+export const WHOLE_UP_TO = 65_536;
+
+/** Share of JSON's tokens that a notation must save on the sample of large data. */
+const CLEAR_SAVING = 0.05;
+
+/** How much longer than the sample promised the whole text may be. */
+const SURPRISE = 1.2;
+
+/**
+ * Answers with `data` in the notation that costs fewest tokens: compact JSON, TOON, or tables of nested rows, each with
+ * tab, comma or pipe. The choice is deterministic, never dearer than JSON by the counter, and always one that decodes
+ * back to the same data (`readCompact`; order of keys aside, and `-0` is `0`). `_meta["interlock/compact"].format` names it.
+ *
+ * @throws ResponseError `NOT_JSON` | `TOO_DEEP` | `TOO_LARGE` | `UNREADABLE`: what JSON would lose is refused, with its path
+ * @example
+ * ```ts
+ * compact(await db.orders.findMany(), { countTokens: (text) => encoding.encode(text).length });
+ * ```
+ */
+export function compact(data: unknown, options: CompactOptions = {}): ToolResult & { _meta: Meta } {
+  const size = assertJson(data);
+  if (options._meta !== undefined) assertJson(options._meta);
+  const count = options.countTokens ?? estimateTokens;
+  const formats = readFormats(options.formats);
+  const { format, text } =
+    size <= WHOLE_UP_TO ? chooseWhole(data, formats, count) : chooseSampled(data, size, formats, count);
+  const result = brand({
+    content: [{ type: 'text' as const, text }],
+    _meta: { ...options._meta, [COMPACT_META_KEY]: { format: format.name } } as Meta, // Else the key would be the only one known.
+  });
+  rememberCodec(result, { encode: (value) => format.encode(value) ?? JSON.stringify(value), decode: format.decode });
+  return result;
+}
+
+/** The data of a result that `compact` built; also of one that went over the wire. Throws if it is none. */
+export function readCompact(result: { readonly content: readonly unknown[]; readonly _meta?: unknown }): unknown {
+  const note = (result._meta as Record<string, unknown> | undefined)?.[COMPACT_META_KEY];
+  const format = formatNamed((note as { format?: unknown } | undefined)?.format);
+  const block = result.content[0] as { text?: unknown } | undefined;
+  if (!format || typeof block?.text !== 'string') {
+    throw new ResponseError(
+      'INVALID_CONTENT',
+      `The result is not one of compact(): _meta["${COMPACT_META_KEY}"] names no format.`,
+    );
+  }
+  return format.decode(block.text);
+}
+
+interface Choice {
+  readonly format: Format;
+  readonly text: string;
+}
+
+interface Candidate extends Choice {
+  readonly tokens: number;
+}
+
+function chooseWhole(data: unknown, formats: readonly Format[], count: CountTokens): Choice {
+  const json = jsonChoice(data);
+  return ranked(data, json.text, formats, count).find((candidate) => decodesTo(candidate, data)) ?? json;
+}
+
+function chooseSampled(data: unknown, size: number, formats: readonly Format[], count: CountTokens): Choice {
+  const sample = sampleOf(data);
+  const sampleJson = JSON.stringify(sample);
+  const most = count(sampleJson) * (1 - CLEAR_SAVING);
+  const sampleSize = assertJson(sample);
+  for (const leader of ranked(sample, sampleJson, leaders(formats), count)) {
+    if (leader.tokens > most || leader.format === JSON_FORMAT) break;
+    const siblings = formats.filter((format) => format.notation === leader.format.notation);
+    const candidate = ranked(sample, sampleJson, siblings, count)[0];
+    if (!candidate || !decodesTo(candidate, sample)) continue;
+    const text = candidate.format.encode(data);
+    if (text === undefined) continue;
+    // Some row that the sample missed can change the notation of all of them: the length tells.
+    const surprise = text.length / size / (candidate.text.length / sampleSize);
+    if (surprise < SURPRISE) return { format: candidate.format, text };
+  }
+  return jsonChoice(data);
+}
+
+/** The first format of each notation: what divides the columns is tried once the notation is known. */
+function leaders(formats: readonly Format[]): readonly Format[] {
+  return formats.filter((format, index) => formats.findIndex((other) => other.notation === format.notation) === index);
+}
+
+/** JSON and what costs no more, cheapest first; the order of `formats` decides between equals. */
+function ranked(data: unknown, jsonText: string, formats: readonly Format[], count: CountTokens): Candidate[] {
+  const jsonTokens = count(jsonText);
+  const candidates: Candidate[] = [];
+  for (const format of formats) {
+    const text = format === JSON_FORMAT ? jsonText : format.encode(data);
+    if (text === undefined) continue;
+    const tokens = format === JSON_FORMAT ? jsonTokens : count(text);
+    if (tokens <= jsonTokens) candidates.push({ format, text, tokens });
+  }
+  return candidates.sort((a, b) => a.tokens - b.tokens);
+}
+
+function jsonChoice(data: unknown): Choice {
+  const text = stringify(data);
+  if (text === undefined) throw new ResponseError('NOT_JSON', 'The data has no JSON text.', { path: '$' });
+  return { format: JSON_FORMAT, text };
+}
+
+function decodesTo({ format, text }: Choice, data: unknown): boolean {
+  if (format === JSON_FORMAT) return true;
+  try {
+    return isSameData(format.decode(text), data);
+  } catch {
+    // A text that its own notation cannot read is no candidate.
+    return false;
+  }
+}
+
+function readFormats(names: readonly CompactFormat[] | undefined): readonly Format[] {
+  if (names === undefined) return FORMATS;
+  const unknown = names.find((name) => !formatNamed(name));
+  if (unknown !== undefined) {
+    const known = FORMATS.map((format) => format.name).join(', ');
+    throw new ResponseError('INVALID_OPTION', `compact: '${String(unknown)}' is no format. There are ${known}.`);
+  }
+  return FORMATS.filter((format) => format === JSON_FORMAT || names.includes(format.name));
+}
