@@ -61,6 +61,9 @@ export class StdioTransport implements TransportLike {
   /** How the process ended; resolves when it and its group are gone. */
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
 
+  /** Why the connection was ended from our side, where it was for a fault of the server's. */
+  failure?: Error;
+
   readonly #options: StdioTransportOptions;
   #child: ChildProcess | undefined;
   #stderr = '';
@@ -194,7 +197,8 @@ export class StdioTransport implements TransportLike {
     }
     this.#chunks = [];
     this.#bytes = 0;
-    this.onerror?.(new Error(`The server sent a line of more than ${maxLineBytes} bytes: the connection is closed`));
+    this.failure = new Error(`The server sent a line of more than ${maxLineBytes} bytes: the connection is closed`);
+    this.onerror?.(this.failure);
     if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGKILL');
   }
 

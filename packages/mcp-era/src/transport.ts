@@ -84,6 +84,7 @@ export function probeTransport(
 export async function exitOf(transport: TransportLike, answer: McpEraProbeAnswer): Promise<McpEraProbeAnswer> {
   await transport.close();
   if (answer.kind !== 'error' || !(answer.error instanceof ServerExitedError) || !hasExit(transport)) return answer;
+  if (transport.failure) return { kind: 'error', error: transport.failure };
   const { code, signal } = await transport.exit;
   const lastLine = transport.stderrTail.trim().split('\n').at(-1);
   return { kind: 'error', error: new ServerExitedError(code, signal, lastLine ? ` It said: ${lastLine}` : '') };
@@ -92,6 +93,7 @@ export async function exitOf(transport: TransportLike, answer: McpEraProbeAnswer
 interface Exiting {
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   readonly stderrTail: string;
+  readonly failure?: Error;
 }
 
 const hasExit = (transport: TransportLike): transport is TransportLike & Exiting =>
