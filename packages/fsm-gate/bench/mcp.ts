@@ -1,0 +1,118 @@
+/** What the gate costs at the wire: lists against a bare filter, calls against the ungated server. */
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport as TransportV1 } from '@modelcontextprotocol/sdk/inMemory.js';
+import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { InMemoryTransport as TransportV2, McpServer as ServerV2 } from '@modelcontextprotocol/server';
+import { compare } from '@mcp-interlock/test-kit/bench';
+import { z } from 'zod';
+import { createGateSessions, type FsmConfig, type GateSessions, StateMachineGate } from '../src/index.js';
+import { attachGate } from '../src/mcp.js';
+
+const TOOLS = 1_000;
+
+function sessionsOf(bound: readonly string[]): GateSessions {
+  const gate = new StateMachineGate<FsmConfig>({
+    initial: 'open',
+    states: { open: { on: { GO: 'open', LEAVE: 'away' } }, away: { on: { BACK: 'open' } } },
+  });
+  gate.bindTool('move', 'open', 'GO').bindTool('leave', 'open', 'LEAVE').bindTool('back', 'away', 'BACK');
+  for (const [at, name] of bound.entries()) gate.bindTool(name, at % 2 === 0 ? 'open' : 'away');
+  return createGateSessions({ gate });
+}
+
+async function benchLists(): Promise<void> {
+  const tools = Array.from({ length: TOOLS }, (_, at) => ({ name: `tool_${at}`, inputSchema: { type: 'object' } }));
+  const sessions = sessionsOf(tools.map(({ name }) => name));
+  const open = new Set(tools.filter((_, at) => at % 2 === 0).map(({ name }) => name));
+  const server = bareServer(tools);
+  attachGate(server, sessions, { check: 'off' });
+  const gated = server._requestHandlers.get('tools/list') as Handler;
+  const context = { signal: new AbortController().signal };
+  const request = { method: 'tools/list', params: {} };
+  const repeat = 200;
+  await compare({
+    title: `tools/list of ${TOOLS} tools`,
+    baseline: 'bare filter with a Set',
+    operations: repeat,
+    rounds: 31,
+    cases: {
+      'bare filter with a Set': async () => {
+        for (let at = 0; at < repeat; at += 1) {
+          const result = await { tools };
+          await { ...result, tools: result.tools.filter(({ name }) => open.has(name)) };
+        }
+      },
+      'through the gate': async () => {
+        for (let at = 0; at < repeat; at += 1) await gated(request, context);
+      },
+    },
+    targets: { 'through the gate': { kind: 'time', max: 1.3 } },
+  });
+}
+
+type Handler = (request: unknown, context: unknown) => Promise<unknown>;
+
+/** The least that attachGate takes for a server: its list handler and nothing of an SDK's own cost. */
+function bareServer(tools: readonly unknown[]) {
+  const server = {
+    _requestHandlers: new Map<string, unknown>([['tools/list', () => ({ tools })]]),
+    setRequestHandler: () => {},
+    assertCanSetRequestHandler: (method: string) => {
+      if (server._requestHandlers.has(method)) throw new Error(method);
+    },
+    connect: async () => {},
+    sendToolListChanged: async () => {},
+    sendPromptListChanged: async () => {},
+    sendResourceListChanged: async () => {},
+  };
+  return server;
+}
+
+const input = { description: 'a step', inputSchema: z.object({ id: z.string() }) };
+const answer = { content: [{ type: 'text' as const, text: 'done' }] };
+
+async function v1(gated: boolean): Promise<() => Promise<unknown>> {
+  const server = new ServerV1({ name: 'bench', version: '1.0.0' });
+  for (const name of ['move', 'leave', 'back']) server.registerTool(name, input, async () => answer);
+  if (gated) attachGate(server, sessionsOf([]));
+  const client = new ClientV1({ name: 'bench', version: '1.0.0' });
+  const [ours, theirs] = TransportV1.createLinkedPair();
+  await Promise.all([server.connect(theirs), client.connect(ours)]);
+  return () => client.callTool({ name: 'move', arguments: { id: '7' } });
+}
+
+async function v2(gated: boolean): Promise<() => Promise<unknown>> {
+  const server = new ServerV2({ name: 'bench', version: '1.0.0' });
+  for (const name of ['move', 'leave', 'back']) server.registerTool(name, input, async () => answer);
+  if (gated) attachGate(server, sessionsOf([]));
+  const client = new ClientV2({ name: 'bench', version: '1.0.0' });
+  const [ours, theirs] = TransportV2.createLinkedPair();
+  await Promise.all([server.connect(theirs), client.connect(ours)]);
+  return () => client.callTool({ name: 'move', arguments: { id: '7' } });
+}
+
+async function benchCalls(sdk: string, make: (gated: boolean) => Promise<() => Promise<unknown>>): Promise<void> {
+  const [bare, gated] = [await make(false), await make(true)];
+  const repeat = 300;
+  const times = (call: () => Promise<unknown>) => async () => {
+    for (let at = 0; at < repeat; at += 1) await call();
+  };
+  await compare({
+    title: `a call that moves the state, ${sdk}, in-memory transport`,
+    baseline: 'ungated server',
+    operations: repeat,
+    rounds: 31,
+    cases: { 'ungated server': times(bare), 'through attachGate': times(gated) },
+    targets: { 'through attachGate': { kind: 'time', max: 1.1 } },
+  });
+}
+
+/** Runs the integration's benches; `bench/index.ts` calls it. */
+export async function benchMcp(): Promise<void> {
+  await benchLists();
+  await benchCalls('sdk 1.x', v1);
+  await benchCalls('server 2.x', v2);
+}
+
+if (process.argv[1]?.endsWith('mcp.ts')) await benchMcp();
