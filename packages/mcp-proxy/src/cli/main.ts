@@ -46,6 +46,8 @@ async function run(command: Command, io: CommandIo): Promise<ExitCode> {
       return withProxy(command, io, async ({ proxy }) => {
         const answer = await proxy.perform({ kind: 'connect', server: command.server }, { signal: io.signal });
         if (answer.kind !== 'connected') return print(answer, command, io);
+        for (const { toolName, diff } of answer.status.held)
+          io.err(`${toolName}:\n${diff.map((line) => `  ${line}\n`).join('')}`);
         const approved = await proxy.approvePins(
           command.server,
           command.tools.length > 0 ? { toolNames: command.tools } : {},
