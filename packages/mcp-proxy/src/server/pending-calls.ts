@@ -168,15 +168,18 @@ class SuspendableCall<T, L> {
     this.#count += 1;
     const key = `input${this.#count}`;
     return new Promise((resolve, reject) => {
-      this.#questions.set(key, { method, params, resolve, reject });
-      signal.addEventListener(
-        'abort',
-        () => {
-          this.#questions.delete(key);
-          reject(signal.reason);
-        },
-        { once: true },
-      );
+      const onAbort = (): void => {
+        this.#questions.delete(key);
+        reject(signal.reason);
+      };
+      const settled =
+        <V>(settle: (value: V) => void) =>
+        (value: V): void => {
+          signal.removeEventListener('abort', onAbort);
+          settle(value);
+        };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#questions.set(key, { method, params, resolve: settled(resolve), reject: settled(reject) });
       this.#onQuestion?.();
     });
   }
