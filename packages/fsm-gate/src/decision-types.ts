@@ -23,6 +23,8 @@ export interface ClosedDecision extends Refusal {
   readonly reason: 'closed';
   /** The shortest sequence of tools that opens the wanted one; `undefined` where nothing does. */
   readonly wayIn: readonly string[] | undefined;
+  /** Whether that is proven. Where guards, context or arguments decide, it is the best that can be said beforehand. */
+  readonly certain: boolean;
 }
 
 /** The tool is open, these arguments are not. */

@@ -1,10 +1,14 @@
 /** Decides about one call, finds the way to a closed tool, and words a refusal for a model. */
 import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
+import { tryStep } from './graph.js';
 import type { GateModel } from './model.js';
 import type { FsmSnapshot } from './snapshot.js';
 
 /** How many states a search for a way in looks at before it gives up. */
 const SEARCH_LIMIT = 2_000;
+
+/** The same for a search that tells contexts apart, whose steps are dear. */
+const CONTEXT_SEARCH_LIMIT = 100;
 
 /**
  * Whether the tool may run at the snapshot with these arguments. Pure; a guard that throws refuses.
@@ -22,7 +26,7 @@ export function decide(model: GateModel, snapshot: FsmSnapshot, tool: string, ar
   if (!binding) return allowed;
   const refusal = { kind: 'refused', tool, state, openTools: openTools(model, snapshot) } as const;
   if (!model.isOpen(tool, snapshot, args))
-    return { ...refusal, reason: 'closed', wayIn: wayTo(model, snapshot, tool, args) };
+    return { ...refusal, reason: 'closed', wayIn: wayTo(model, snapshot, tool), certain: !model.conditional };
   const detail = guardVerdict(binding.guard, args, { tool, state });
   return detail === undefined ? allowed : { ...refusal, reason: 'arguments', detail };
 }
@@ -38,20 +42,32 @@ export function openTools(model: GateModel, snapshot: FsmSnapshot): string[] {
  * `undefined` where none is found, which is proof for a flat gate, and the best that can be said without arguments for a
  * machine with guards.
  */
-export function wayTo(model: GateModel, from: FsmSnapshot, tool: string, args?: unknown): string[] | undefined {
-  const seen = new Set([model.keyOf(from)]);
+export function wayTo(model: GateModel, from: FsmSnapshot, tool: string): string[] | undefined {
+  const way = search(model, from, tool, (at) => model.keyOf(at), SEARCH_LIMIT);
+  if (way || !model.conditional) return way;
+  // It may be the third call of a tool that opens another.
+  return search(model, from, tool, (at) => JSON.stringify(at.machine), CONTEXT_SEARCH_LIMIT);
+}
+
+function search(
+  model: GateModel,
+  from: FsmSnapshot,
+  tool: string,
+  keyOf: (at: FsmSnapshot) => string,
+  limit: number,
+): string[] | undefined {
+  const seen = new Set([keyOf(from)]);
   const queue: { at: FsmSnapshot; path: string[] }[] = [{ at: from, path: [] }];
   for (const { at, path } of queue) {
     const closed = model.closedTools(at);
+    if (path.length > 0 && !closed.has(tool)) return path;
     for (const binding of model.bindings.values()) {
       for (const event of closed.has(binding.tool) ? [] : binding.events) {
-        const next = model.step(at, { type: event }, at.updatedAt).snapshot;
-        const key = model.keyOf(next);
-        if (seen.has(key)) continue;
-        const longer = [...path, binding.tool];
-        if (model.isOpen(tool, next, args)) return longer;
-        if (seen.size < SEARCH_LIMIT) queue.push({ at: next, path: longer });
+        const next = tryStep(model, at, event);
+        const key = keyOf(next);
+        if (seen.has(key) || seen.size >= limit) continue;
         seen.add(key);
+        queue.push({ at: next, path: [...path, binding.tool] });
       }
     }
   }
@@ -64,7 +80,8 @@ export function refusalText(decision: RefusedDecision): string {
   switch (decision.reason) {
     case 'closed': {
       const way = decision.wayIn;
-      const lead = way ? `Call ${way.join(', then ')} first` : 'No sequence of calls opens it from here';
+      const none = `No sequence of calls ${decision.certain ? 'opens it' : 'is known to open it'} from here`;
+      const lead = way ? `Call ${way.join(', then ')} first` : none;
       const open = decision.openTools.join(', ') || 'none';
       return `Tool ${tool} is not available in state ${state}. ${lead}. Available now: ${open}.`;
     }

@@ -54,6 +54,10 @@ export class FlatModel implements GateModel {
     return { state: this.table.initial.name, updatedAt: now };
   }
 
+  standAt(state: string, now: number): FsmSnapshot {
+    return this.accept({ state, updatedAt: now });
+  }
+
   accept(snapshot: FsmSnapshot): FsmSnapshot {
     const { state, updatedAt, machine } = snapshot ?? {};
     if (typeof state !== 'string' || typeof updatedAt !== 'number')

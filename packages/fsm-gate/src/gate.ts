@@ -3,17 +3,10 @@ import { type BindOptions, makeBinding } from './binding.js';
 import type { EventOf, FsmConfig, StateOf } from './config.js';
 import { loadXState } from './engine.js';
 import { FlatModel } from './flat-model.js';
+import { GateBase, type GateOptions } from './gate-base.js';
 import type { GateModel } from './model.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
 import { asMachine, buildTable } from './table.js';
-
-/** Options of `new StateMachineGate(config, options)`. */
-export interface GateOptions {
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number;
-  /** Gets what a callback threw; the other callbacks and the transition are not disturbed. Default `console.error`. */
-  readonly onError?: (error: unknown) => void;
-}
 
 /**
  * Decides which MCP tools exist in the current state of a workflow. Use it alone for one session in one process; give it to
@@ -32,37 +25,27 @@ export interface GateOptions {
  * await gate.transition('ADD_ITEM'); // { changed: true, previousState: 'empty', currentState: 'has_items' }
  * ```
  */
-export class StateMachineGate<const C extends FsmConfig = FsmConfig> {
+export class StateMachineGate<const C extends FsmConfig = FsmConfig> extends GateBase {
   readonly config: C;
   #model: FlatModel;
-  readonly #now: () => number;
-  readonly #options: GateOptions;
-  #callbacks: { readonly call: () => void }[] = [];
-  #snapshot: FsmSnapshot;
 
   /** @throws `GateError` `CONFIG_INVALID` for a config that cannot work: an unknown `initial` or target, a wildcard event, … */
   constructor(config: C, options: GateOptions = {}) {
+    const model = new FlatModel(buildTable(config));
+    super((now) => model.start(now), options);
     this.config = config;
-    this.#options = options;
-    this.#now = options.now ?? Date.now;
-    this.#model = new FlatModel(buildTable(config));
-    this.#snapshot = this.#model.start(this.#now());
+    this.#model = model;
   }
 
   /** The machine and the bindings as pure functions, apart from this gate's current state. */
-  get model(): GateModel {
+  override get model(): GateModel {
     return this.#model;
   }
 
   /** The state the gate is in. */
   get currentState(): StateOf<C> {
     // The state is one of the config's by construction: the table holds no other.
-    return this.#snapshot.state as StateOf<C>;
-  }
-
-  /** Whether any tool is bound. */
-  get hasBindings(): boolean {
-    return this.#model.bindings.size > 0;
+    return this.at.state as StateOf<C>;
   }
 
   /**
@@ -79,7 +62,7 @@ export class StateMachineGate<const C extends FsmConfig = FsmConfig> {
       actor.stop();
       return true;
     } catch (error) {
-      this.#report(error);
+      this.report(error);
       return false;
     }
   }
@@ -100,17 +83,6 @@ export class StateMachineGate<const C extends FsmConfig = FsmConfig> {
     return this;
   }
 
-  /** Whether the tool exists now. A tool that was never bound always does. */
-  isToolAllowed(toolName: string): boolean {
-    return this.#model.isOpen(toolName, this.#snapshot);
-  }
-
-  /** The names that exist now, in the given order. */
-  getVisibleToolNames(toolNames: readonly string[]): string[] {
-    const closed = this.#model.closedTools(this.#snapshot);
-    return toolNames.filter((name) => !closed.has(name));
-  }
-
   /** The event bound to a tool, if any; of several, the first. */
   getTransitionEvent(toolName: string): EventOf<C> | undefined {
     // Bound events went through `bindTool`, which takes no other.
@@ -128,68 +100,20 @@ export class StateMachineGate<const C extends FsmConfig = FsmConfig> {
 
   /** The same, for code that must not yield. */
   transitionNow(eventType: EventOf<C>): TransitionResult {
-    const before = this.#snapshot;
-    const { snapshot } = this.#model.step(before, { type: eventType }, this.#now());
-    this.#snapshot = snapshot;
-    const changed = snapshot !== before;
-    if (changed) this.#announce();
-    return { changed, previousState: before.state, currentState: snapshot.state };
-  }
-
-  /**
-   * Calls back after each change of the state, in the order of registration.
-   *
-   * @returns the unsubscribe function.
-   */
-  onTransition(callback: () => void): () => void {
-    const entry = { call: callback };
-    this.#callbacks.push(entry);
-    return () => {
-      this.#callbacks = this.#callbacks.filter((other) => other !== entry);
-    };
-  }
-
-  /** A fresh, JSON-safe copy of where the gate stands. */
-  snapshot(): FsmSnapshot {
-    return { ...this.#snapshot };
+    return this.move({ type: eventType });
   }
 
   /** Goes to where a snapshot stands, telling nobody. One of an unknown state, or none at all, is ignored. */
   restore(snap: FsmSnapshot | undefined): void {
     if (!snap || !this.#model.table.states.has(snap.state)) return;
-    this.#snapshot = {
-      state: snap.state,
-      updatedAt: Number.isFinite(snap.updatedAt) ? snap.updatedAt : this.#now(),
-    };
+    this.at = { state: snap.state, updatedAt: Number.isFinite(snap.updatedAt) ? snap.updatedAt : this.now() };
   }
 
   /** A gate of the same config, bindings and current state that moves on its own and calls nobody back. */
   clone(): StateMachineGate<C> {
-    const copy = new StateMachineGate<C>(this.config, this.#options);
+    const copy = new StateMachineGate<C>(this.config, this.options);
     copy.#model = new FlatModel(this.#model.table, this.#model);
-    copy.#snapshot = this.#snapshot;
+    copy.at = this.at;
     return copy;
-  }
-
-  /** Forgets the callbacks. The gate goes on working. */
-  dispose(): void {
-    this.#callbacks = [];
-  }
-
-  #announce(): void {
-    for (const entry of this.#callbacks) {
-      // Unsubscribing replaces the list, so this loop sees the list as it was; one that left meanwhile is skipped.
-      if (!this.#callbacks.includes(entry)) continue;
-      try {
-        // An async callback's rejection must not become an unhandled one.
-        Promise.resolve(entry.call()).catch((error) => this.#report(error));
-      } catch (error) {
-        this.#report(error);
-      }
-    }
-  }
-
-  #report(error: unknown): void {
-    (this.#options.onError ?? console.error)(error);
   }
 }

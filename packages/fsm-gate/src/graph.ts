@@ -17,13 +17,22 @@ export interface StateGraph {
   readonly complete: boolean;
 }
 
+/** Where an event without arguments leads; nowhere, if a machine's actions cannot do without. */
+export function tryStep(model: GateModel, at: FsmSnapshot, event: string): FsmSnapshot {
+  try {
+    return model.step(at, { type: event }, at.updatedAt).snapshot;
+  } catch {
+    return at;
+  }
+}
+
 /** Breadth first from the start. `limit`: how many snapshots at most; a machine that counts in its context has no end. */
 export function exploreStates(model: GateModel, limit: number): StateGraph {
   const start = model.start(0);
   const nodes = new Map<string, { at: FsmSnapshot; edges: Edge[] }>([[model.keyOf(start), { at: start, edges: [] }]]);
   for (const { at, edges } of nodes.values()) {
     for (const event of model.eventsAt(at)) {
-      const { snapshot: to } = model.step(at, { type: event }, 0);
+      const to = tryStep(model, at, event);
       const key = model.keyOf(to);
       if (!nodes.has(key)) {
         if (nodes.size >= limit) return { start, nodes, complete: false };

@@ -12,7 +12,8 @@ export type {
 } from './decision-types.js';
 export { initFsmEngine, resetXStateCache } from './engine.js';
 export { EffectNotRecordedError, GateError, type GateErrorCode } from './errors.js';
-export { type GateOptions, StateMachineGate } from './gate.js';
+export { StateMachineGate } from './gate.js';
+export { GateBase, type GateOptions } from './gate-base.js';
 export { type MemoryGateStoreOptions, memoryGateStore } from './memory-store.js';
 export type {
   ArgumentGuard,

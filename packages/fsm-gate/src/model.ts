@@ -65,6 +65,8 @@ export interface GateModel {
   partsOf(snapshot: FsmSnapshot): readonly string[];
   /** The snapshot of a new session. */
   start(now: number): FsmSnapshot;
+  /** The snapshot that stands in the named state; a machine takes its context over from `from`. Throws `SNAPSHOT_FOREIGN`. */
+  standAt(state: string, now: number, from: FsmSnapshot | undefined): FsmSnapshot;
   /** Checks what a store gave back. Throws `GateError` (`SNAPSHOT_INVALID`, `SNAPSHOT_FOREIGN`) instead of guessing. */
   accept(snapshot: FsmSnapshot): FsmSnapshot;
   /** Whether the tool is open at the snapshot. */
@@ -79,7 +81,7 @@ export interface GateModel {
   eventsAt(snapshot: FsmSnapshot): readonly string[];
   /** Whether the session is over: no event will ever be taken. */
   isFinal(snapshot: FsmSnapshot): boolean;
-  /** Two snapshots with one key behave alike. */
+  /** Two snapshots with one key are explored as one; of a machine with context that is an approximation. */
   keyOf(snapshot: FsmSnapshot): string;
 }
 

@@ -131,9 +131,12 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       );
     },
 
-    reset: (key, note) => overwrite(key, model.start(now()), note),
+    reset: (key, note) => overwrite(key, note, () => model.start(now())),
 
-    force: (key, state, note) => overwrite(key, typeof state === 'string' ? { state, updatedAt: now() } : state, note),
+    force: (key, state, note) =>
+      overwrite(key, note, (before) =>
+        typeof state === 'string' ? model.standAt(state, now(), before) : model.accept(state),
+      ),
 
     async end(key) {
       const last = await lastKnown(key);
@@ -165,9 +168,13 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     return { key, tool, event, events, eventFor: (result) => eventOf(binding, args, result) };
   }
 
-  async function overwrite(key: string, wanted: FsmSnapshot, { by, reason }: OperatorNote): Promise<SessionView> {
-    const after = model.accept(wanted);
+  async function overwrite(
+    key: string,
+    { by, reason }: OperatorNote,
+    target: (before: FsmSnapshot | undefined) => FsmSnapshot,
+  ): Promise<SessionView> {
     const before = (await lastKnown(key))?.snapshot;
+    const after = target(before);
     const forced = await store.force(key, after);
     const { version } = forced;
     const state = before?.state ?? UNREADABLE;

@@ -68,6 +68,7 @@ describe('a call', () => {
       state: 'empty',
       openTools: ['cart_add_item'],
       wayIn: ['cart_add_item', 'cart_checkout'],
+      certain: true,
     });
     expect(callback).not.toHaveBeenCalled();
   });
