@@ -15,6 +15,8 @@ export class DirectTools {
   readonly #proxy: McpProxyTool;
   readonly #byName: ReadonlyMap<string, { readonly server: string; readonly tool: string }>;
 
+  readonly #stale = new Set<string>();
+
   constructor(proxy: McpProxyTool, names: readonly DirectToolName[]) {
     this.#proxy = proxy;
     this.#byName = new Map(
@@ -30,15 +32,22 @@ export class DirectTools {
     return this.#byName.has(name);
   }
 
-  concerns(serverName: string): boolean {
-    return [...this.#byName.values()].some(({ server }) => server === serverName);
+  /** Takes note that a server's tools changed; says whether that concerns any of these. */
+  changed(serverName: string): boolean {
+    const concerned = [...this.#byName.values()].some(({ server }) => server === serverName);
+    if (concerned) this.#stale.add(serverName);
+    return concerned;
   }
 
   /** Definitions of those that can be had; a server that fails takes its own away and no others. */
   async list(signal: AbortSignal): Promise<Tool[]> {
+    const stale = new Set(this.#stale);
+    this.#stale.clear();
     const listed = await Promise.all(
       [...this.#byName].map(async ([name, { server, tool }]) => {
-        const info = await this.#find(server, tool, signal);
+        // What is known from an earlier run is good enough, and starts no server; what changed since is read again.
+        const known = stale.has(server) ? undefined : this.#proxy.visibleTools(server);
+        const info = known ? known.find((each) => each.name === tool) : await this.#find(server, tool, signal);
         const definition = info && { ...info, name };
         return isSpecType.Tool(definition) ? [definition] : [];
       }),
@@ -52,8 +61,6 @@ export class DirectTools {
   }
 
   async #find(server: string, tool: string, signal: AbortSignal): Promise<IMcpToolInfo | undefined> {
-    const known = this.#proxy.visibleTools(server);
-    if (known) return known.find((info) => info.name === tool);
     const answer = await this.#proxy.perform({ kind: 'describe', tool, server }, { signal });
     return answer.kind === 'described' ? answer.tool.tool : undefined;
   }

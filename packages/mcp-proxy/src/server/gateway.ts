@@ -54,7 +54,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const direct = new DirectTools(proxy, options.directTools ?? []);
   const listeners = new Set<() => void>();
   const stopListening = proxy.onToolsChanged((serverName) => {
-    if (direct.concerns(serverName)) for (const listener of listeners) listener();
+    if (direct.changed(serverName)) for (const listener of listeners) listener();
   });
 
   const run = (
