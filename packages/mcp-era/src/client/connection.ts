@@ -4,10 +4,10 @@ import { createHttpProbe } from '../http-probe.js';
 import type { EraRequest, EraResolution, EraResolver } from '../resolver.js';
 import { exitOf, probeTransport, type TransportLike } from '../transport.js';
 import type { McpEra, McpEraProbe, McpEraProbeAnswer } from '../types.js';
-import { asProbeError, mayBeMismatch, wantsSse } from './mismatch.js';
+import { asProbeError, mayBeMismatch, provesModern, wantsSse } from './mismatch.js';
 import type { ConnectOptions, EraConnection } from './options.js';
 import { priorOf } from './prior.js';
-import { type ConnectableClient, createHttpTransport, generationOf, importModule } from './sdk.js';
+import { type ConnectableClient, createHttpTransport, generationOf, importModule, SdkMissingError } from './sdk.js';
 import { describeTarget, type EraTarget } from './target.js';
 import { watchTransport } from './watch.js';
 
@@ -116,6 +116,13 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     const resolution = this.resolution;
     await this.#detach();
     this.#options.signal?.throwIfAborted();
+    if (generationOf(this.client) === 'v1' && provesModern(error)) {
+      const { serverName } = this.#request;
+      throw new SdkMissingError(
+        `${serverName} speaks only the modern protocol, and this client only the legacy one: use a client of @modelcontextprotocol/client`,
+        { cause: error },
+      );
+    }
     const suspect = mayBeMismatch(error, { era: resolution.era.kind, opening: true });
     if (suspect && this.#canHeal && (resolution.fromCache || !wantsSse(error)) && (await this.#heal(error))) return;
     const streamable = this.#target.type === 'streamable-http' || this.#target.type === 'streamable_http';

@@ -17,23 +17,27 @@ export interface MismatchContext {
 
 /** A suspicion only: asking again decides. */
 export function mayBeMismatch(error: unknown, { era, opening }: MismatchContext): boolean {
+  const { code, status } = readFailure(error);
+  const modern = provesModern(error);
+  if (era === 'legacy') return modern || (opening && (code === METHOD_NOT_FOUND || isFallback(status)));
+  return !modern && (isFallback(status) || LEGACY_REFUSALS.includes(code));
+}
+
+/** Whether only a modern server refuses so. */
+export function provesModern(error: unknown): boolean {
   const { code, status, body } = readFailure(error);
-  const fallback = status !== undefined && [400, 404, 405].includes(status);
-  const provesModern =
-    isRecognizedModernError({ code }) || (fallback && classifyModernHttpFailure(status, body).kind === 'modern');
-  if (era === 'legacy') return provesModern || (opening && (code === METHOD_NOT_FOUND || fallback));
-  return !provesModern && (fallback || LEGACY_REFUSALS.includes(code));
+  if (isRecognizedModernError({ code })) return true;
+  return isFallback(status) && classifyModernHttpFailure(status, body).kind === 'modern';
 }
 
 /** Whether a legacy opening was refused as servers of the older HTTP+SSE transport do. */
 export function wantsSse(error: unknown): boolean {
-  const { status, body } = readFailure(error);
-  return (
-    status !== undefined &&
-    [400, 404, 405].includes(status) &&
-    classifyModernHttpFailure(status, body).kind === 'legacy'
-  );
+  return isFallback(readFailure(error).status) && !provesModern(error);
 }
+
+/** The statuses after which a client may fall back to an older way. */
+const isFallback = (status: number | undefined): status is number =>
+  status !== undefined && [400, 404, 405].includes(status);
 
 /** JSON-RPC code, HTTP status and body, from the error classes of both SDK generations. */
 function readFailure(error: unknown): { code?: unknown; status?: number | undefined; body: string } {

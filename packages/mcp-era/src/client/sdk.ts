@@ -10,7 +10,7 @@ export interface ConnectableClient {
 
 /** What clients of both generations can do; what `connectClient` gives when it is brought no client. */
 export interface OfficialClient extends ConnectableClient {
-  listTools(params?: { cursor?: string }): Promise<{ tools: { name: string; description?: string }[] }>;
+  listTools(params?: { cursor?: string }): Promise<{ tools: { name: string; description?: string | undefined }[] }>;
   callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<Record<string, unknown>>;
   getServerCapabilities(): object | undefined;
   getServerVersion(): { name: string; version: string } | undefined;
