@@ -54,7 +54,7 @@ export function findCues(query: string): CuedQuery {
 
 function urlWords(url: string): string {
   const path = url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/[?#].*$/, '');
-  return ` ${path.replace(/\.(?:com|org|net|io|dev|cn|html?)\b/gi, ' ').slice(0, 100)} `;
+  return ` ${path.replace(/\.(?:com|org|net|io|dev|cn|html?)\b|[/\\._~-]/gi, ' ').slice(0, 100)} `;
 }
 
 function actionBefore(before: string): 'write' | 'read' {

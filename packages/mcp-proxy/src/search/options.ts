@@ -56,13 +56,13 @@ export const DEFAULT_WEIGHTS: RankingWeights = {
   description: 0.7,
   parameterNames: 0.8,
   parameterDescriptions: 0.6,
-  saturation: 1.2,
+  saturation: 1.5,
   lengthPenalty: 0.4,
   weakWord: 0.5,
   synonym: 0.3,
   translation: 0.5,
   guess: 0.4,
-  cue: { write: 0.6, read: 0.5, directory: 0.5, url: 0.6, browse: 0.4, time: 0.3 },
+  cue: { write: 0.6, read: 0.5, directory: 0.5, url: 0.6, browse: 0.5, time: 0.5 },
   sameName: 0.5,
 };
 

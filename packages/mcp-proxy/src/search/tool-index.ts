@@ -3,7 +3,7 @@ import type { ListedTool, ToolHit } from '../answers.js';
 import { analyseTool, type FieldWords } from './analyse-tool.js';
 import { type Ranking, readRanking, type ToolSearchOptions } from './options.js';
 import { Postings } from './postings.js';
-import { makeTables, type QueryCue, type QueryTables, readQuery, type Terms } from './read-query.js';
+import { makeTables, type QueryCue, type QueryTables, type ReadQuery, readQuery } from './read-query.js';
 import { searchBySubstring } from './substring-search.js';
 
 export interface ToolIndex {
@@ -24,13 +24,17 @@ export interface IndexSearchResult {
   readonly matched: number;
 }
 
+/** Candidates for each place: enough that tools of the same name can give way to others. */
+const SAME_NAME_ROOM = 4;
 /** How sharply a cue favours its best tools over those that share a word with it. */
 const CUE_SHARPNESS = 3;
+/** From this weight on a cue is a wish of its own. */
+const CLAIMING_CUE = 0.5;
 /** Places of an answer that single wishes may claim, as a part of all. */
 const WISH_PLACES = 0.4;
 
 /**
- * An index over tools. Building it takes about 0.1 ms a tool; the words of a tool are kept for the next index, as long as the
+ * An index over tools. Building it takes a fraction of a millisecond a tool; the words of a tool are kept for the next index, as long as the
  * tool object is the same.
  *
  * @example
@@ -61,26 +65,27 @@ function searchIndex(index: Index, query: string, { limit = 10, servers }: Index
   const scores = new Float64Array(index.tools.length);
   index.postings.addScores(read.terms, scores);
   addCues(index, read.cues, scores);
-  const matches = matchesOf(index, scores, servers);
-  if (matches.length === 0) {
+  if (servers !== undefined) leaveOut(index, servers, scores);
+  const { top, matched } = highest(scores, limit * SAME_NAME_ROOM);
+  if (matched === 0) {
     const found = searchBySubstring(index.tools, query).filter((hit) => servers?.has(hit.serverName) ?? true);
     return { hits: found.slice(0, limit), matched: found.length };
   }
-  const ordered = bestFirst(index, matches, scores, limit);
-  const shared = withWishes(index, ordered, read.wishes, { limit, servers });
+  const ordered = byName(index, top, scores).slice(0, limit);
+  const shared = withWishes(index, ordered, read, { limit, servers });
   const hits = shared.map((tool) => ({ ...index.tools[tool]!, score: scores[tool]! }));
-  return { hits, matched: matches.length };
+  return { hits, matched };
 }
 
 /** A cue is a query of its own; it counts in proportion to the best hit of the words, so that it neither drowns nor rules. */
 function addCues({ postings, ranking }: Index, cues: readonly QueryCue[], scores: Float64Array): void {
-  const best = highest(scores) || 1;
+  const best = highestScore(scores) || 1;
   for (const cue of cues) {
     const weight = ranking.weights.cue[cue.kind];
     if (weight <= 0) continue;
     const own = new Float64Array(scores.length);
     postings.addScores(cue.terms, own);
-    const top = highest(own);
+    const top = highestScore(own);
     if (top === 0) continue;
     for (let tool = 0; tool < own.length; tool++) {
       if (own[tool]! > 0) scores[tool]! += best * weight * (own[tool]! / top) ** CUE_SHARPNESS;
@@ -88,36 +93,38 @@ function addCues({ postings, ranking }: Index, cues: readonly QueryCue[], scores
   }
 }
 
-function matchesOf({ tools }: Index, scores: Float64Array, servers: ReadonlySet<string> | undefined): number[] {
-  const matches: number[] = [];
+function leaveOut({ tools }: Index, servers: ReadonlySet<string>, scores: Float64Array): void {
   for (let tool = 0; tool < scores.length; tool++) {
-    if (scores[tool]! > 0 && (servers === undefined || servers.has(tools[tool]!.serverName))) matches.push(tool);
+    if (scores[tool]! > 0 && !servers.has(tools[tool]!.serverName)) scores[tool] = 0;
   }
-  return matches;
 }
 
-/** The best matches in order; of tools with one name the best keeps its score, the others give way. */
-function bestFirst({ tools, ranking }: Index, matches: number[], scores: Float64Array, limit: number): number[] {
-  const byScore = (a: number, b: number): number => scores[b]! - scores[a]! || a - b;
-  const room = limit * 4;
-  const candidates = best(matches, scores, room).sort(byScore);
+/** The `count` best tools in order, and how many match; a full sort of thousands would cost more than the scoring. */
+function highest(scores: Float64Array, count: number): { readonly top: number[]; readonly matched: number } {
+  const top: number[] = [];
+  let matched = 0;
+  for (let tool = 0; tool < scores.length; tool++) {
+    const score = scores[tool]!;
+    if (score <= 0) continue;
+    matched += 1;
+    if (top.length >= count && score <= scores[top[top.length - 1]!]!) continue;
+    let place = top.length;
+    while (place > 0 && score > scores[top[place - 1]!]!) place -= 1;
+    top.splice(place, 0, tool);
+    if (top.length > count) top.pop();
+  }
+  return { top, matched };
+}
+
+/** Of tools with one name the best keeps its place, the others give way. */
+function byName({ tools, ranking }: Index, top: readonly number[], scores: Float64Array): number[] {
   const names = new Set<string>();
-  for (const tool of candidates) {
+  for (const tool of top) {
     const { name } = tools[tool]!.tool;
     if (names.has(name)) scores[tool]! *= ranking.weights.sameName;
     names.add(name);
   }
-  return candidates.sort(byScore).slice(0, limit);
-}
-
-/** The `count` highest, in no order: a full sort of thousands of matches would cost more than the scoring. */
-function best(matches: number[], scores: Float64Array, count: number): number[] {
-  if (matches.length <= count) return matches;
-  const sample = Float64Array.from(matches, (tool) => scores[tool]!).sort();
-  const threshold = sample[sample.length - count]!;
-  const above = matches.filter((tool) => scores[tool]! > threshold);
-  const equal = matches.filter((tool) => scores[tool]! === threshold);
-  return [...above, ...equal.slice(0, count - above.length)];
+  return [...top].sort((a, b) => scores[b]! - scores[a]! || a - b);
 }
 
 /**
@@ -127,15 +134,17 @@ function best(matches: number[], scores: Float64Array, count: number): number[] 
 function withWishes(
   index: Index,
   ordered: readonly number[],
-  wishes: readonly Terms[],
+  { wishes, cues }: ReadQuery,
   { limit, servers }: { readonly limit: number; readonly servers: ReadonlySet<string> | undefined },
 ): readonly number[] {
-  if (wishes.length === 0 || ordered.length < limit) return ordered;
+  const asked = cues.filter(({ kind }) => index.ranking.weights.cue[kind] >= CLAIMING_CUE).map(({ terms }) => terms);
+  if (wishes.length + asked.length === 0 || ordered.length < limit) return ordered;
   const missing: number[] = [];
-  for (const wish of wishes) {
+  for (const wish of [...asked, ...wishes]) {
     const scores = new Float64Array(index.tools.length);
     index.postings.addScores(wish, scores);
-    const found = highestIndex(matchesOf(index, scores, servers), scores);
+    if (servers !== undefined) leaveOut(index, servers, scores);
+    const found = highest(scores, 1).top[0];
     if (found === undefined || ordered.includes(found) || missing.includes(found)) continue;
     const name = wordsOf(index.tools[found]!, index.ranking).name;
     if (name.some((word) => wish.has(word))) missing.push(found);
@@ -144,15 +153,9 @@ function withWishes(
   return [...ordered.slice(0, limit - places), ...missing.slice(0, places)];
 }
 
-function highest(scores: Float64Array): number {
+function highestScore(scores: Float64Array): number {
   let top = 0;
   for (const score of scores) if (score > top) top = score;
-  return top;
-}
-
-function highestIndex(matches: readonly number[], scores: Float64Array): number | undefined {
-  let top: number | undefined;
-  for (const tool of matches) if (top === undefined || scores[tool]! > scores[top]!) top = tool;
   return top;
 }
 
