@@ -18,7 +18,7 @@ export type { OAuthInteraction } from './oauth-store.js';
 export { FileOAuthProvider, forgetLogin, storedOAuthProvider } from './oauth-store.js';
 export type { OpenedProxy, OpenProxyOptions } from './open-proxy.js';
 export { openProxy } from './open-proxy.js';
-export type { NodeProvider, NodeProviderOptions } from './provider.js';
+export type { NodeProvider, NodeProviderOptions, SignIn } from './provider.js';
 export { createNodeProvider } from './provider.js';
 export { specsOf } from './specs.js';
 export { defaultStateFolder } from './state-files.js';

@@ -1,11 +1,14 @@
 /** What signing in to a remote server leaves behind: tokens and the client's registration, in a private file. */
 import { join } from 'node:path';
-import type {
-  OAuthClientMetadata,
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
+import {
+  type AuthProvider,
+  auth,
+  extractWWWAuthenticateParams,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { UpstreamConfig } from './config.js';
@@ -40,7 +43,7 @@ export class FileOAuthProvider implements OAuthClientProvider {
   readonly #config: UpstreamConfig;
   readonly #path: string;
   readonly #interaction: OAuthInteraction | undefined;
-  #known: Credentials | undefined;
+  #known: Promise<Credentials> | undefined;
   #verifier: string | undefined;
 
   constructor(config: UpstreamConfig, folder: string, interaction?: OAuthInteraction) {
@@ -130,26 +133,60 @@ export class FileOAuthProvider implements OAuthClientProvider {
     });
   }
 
-  // The file is read once: what another process refreshed meanwhile is found by the next connection.
-  async #read(): Promise<Credentials> {
-    this.#known ??= await readCredentials(this.#path);
+  /** Whether another process has renewed the tokens; from then on its tokens are used. */
+  async renewedElsewhere(): Promise<boolean> {
+    const before = (await this.#read()).tokens?.access_token;
+    const onDisk = await readCredentials(this.#path);
+    if (!onDisk.tokens || onDisk.tokens.access_token === before) return false;
+    this.#known = Promise.resolve(onDisk);
+    return true;
+  }
+
+  #read(): Promise<Credentials> {
+    this.#known ??= readCredentials(this.#path);
     return this.#known;
   }
 
   async #write(credentials: Credentials): Promise<void> {
-    this.#known = credentials;
+    this.#known = Promise.resolve(credentials);
     await writeStateFile(this.#path, { version: VERSION, ...credentials });
   }
 }
 
 /** A provider for a server to which somebody has signed in; undefined when nobody has. */
-export async function storedOAuthProvider(
-  config: UpstreamConfig,
-  folder: string,
-): Promise<OAuthClientProvider | undefined> {
+export async function storedOAuthProvider(config: UpstreamConfig, folder: string): Promise<AuthProvider | undefined> {
   if (config.endpoint.type === 'stdio') return undefined;
   const { tokens } = await readCredentials(oauthPath(config, folder));
-  return tokens ? new FileOAuthProvider(config, folder) : undefined;
+  return tokens ? renewOnce(new FileOAuthProvider(config, folder)) : undefined;
+}
+
+type Refusal = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
+
+/**
+ * A refresh token often works once. Calls that are refused side by side must therefore share one renewal, and a renewal by another
+ * process must be taken over: the SDK by itself renews for each of them, and the second one signs the person out.
+ */
+function renewOnce(provider: FileOAuthProvider): AuthProvider {
+  let renewing: Promise<void> | undefined;
+  const renew = async ({ response, serverUrl, fetchFn }: Refusal): Promise<void> => {
+    if (await provider.renewedElsewhere()) return;
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+    await auth(provider, {
+      serverUrl,
+      fetchFn,
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      ...(scope !== undefined && { scope }),
+    });
+  };
+  return {
+    token: async () => (await provider.tokens())?.access_token,
+    onUnauthorized: (context) => {
+      renewing ??= renew(context).finally(() => {
+        renewing = undefined;
+      });
+      return renewing;
+    },
+  };
 }
 
 /** Forgets tokens and registration of a server. */

@@ -4,6 +4,7 @@ import { createEraResolver, type EraResolver, EraUndeterminedError, mcpEraCacheK
 import { connectClient, type EraConnection, type OwnTransportTarget } from '@mcp-interlock/mcp-era/client';
 import { createHttpProbe } from '@mcp-interlock/mcp-era/http';
 import {
+  type AuthProvider,
   Client,
   type ClientOptions,
   type FetchLike,
@@ -27,7 +28,7 @@ export interface OpenClientOptions {
   /** Sets handlers, before anything is sent. */
   readonly prepare?: (client: Client) => void;
   readonly capabilities?: NonNullable<ClientOptions['capabilities']>;
-  readonly authProvider?: OAuthClientProvider;
+  readonly authProvider?: AuthProvider | OAuthClientProvider;
   /** Shared by all connections of a process; remembers which server speaks which era. */
   readonly resolver?: EraResolver;
   readonly fetch?: FetchLike;

@@ -20,7 +20,8 @@ export function registerGroup(pid: number): void {
   for (const signal of FATAL_SIGNALS) {
     const handler = (): void => void onFatalSignal(signal);
     handlers.set(signal, handler);
-    process.on(signal, handler);
+    // First, so that others who listen only once are still to be seen when it runs.
+    process.prependListener(signal, handler);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Connects the servers of a configuration: one live connection a server, shared by whoever asks for it. */
 import type { EraResolver } from '@mcp-interlock/mcp-era';
-import type { ClientOptions, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { AuthProvider, ClientOptions, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { IMcpServerDetail, IMcpServerProvider } from '../types.js';
 import type { UpstreamConfig } from './config.js';
 import { type ConnectionOptions, type HeadersOfCaller, UpstreamConnection } from './connection.js';
@@ -9,6 +9,9 @@ import { HostCalls } from './host-calls.js';
 import type { HostRequestMethod, LogEntry } from './host-channel.js';
 import { type OpenClientOptions, openClient } from './open-client.js';
 import type { SetTimer } from './timers.js';
+
+/** What the SDK's transports take: tokens, or a whole OAuth client. */
+export type SignIn = AuthProvider | OAuthClientProvider;
 
 /** Everything is optional. */
 export interface NodeProviderOptions {
@@ -22,9 +25,7 @@ export interface NodeProviderOptions {
   /** Headers for the calls of one caller, beside those of the server's own configuration. */
   readonly callerHeaders?: (request: { serverName: string; context: unknown }) => HeadersOfCaller;
   /** Signs in to remote servers; asked once per connection. See `storedOAuthProvider`. */
-  readonly authProvider?: (
-    config: UpstreamConfig,
-  ) => OAuthClientProvider | undefined | Promise<OAuthClientProvider | undefined>;
+  readonly authProvider?: (config: UpstreamConfig) => SignIn | undefined | Promise<SignIn | undefined>;
   /** Remembers which server speaks which era. Default: one for the process, in memory. */
   readonly resolver?: EraResolver;
   /** Diagnostics, one line each; without arguments, results and secrets. */

@@ -1,0 +1,221 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { CommandIo } from '../../src/cli/io.js';
+import { main } from '../../src/cli/main.js';
+import { protectedUpstream } from '../fixtures/authorization-server.js';
+import { aFolder, aRecord, isRunning, scripted, textOf } from '../fixtures/scripted.js';
+
+const bin = fileURLToPath(new URL('../../bin/mcp-proxy.js', import.meta.url));
+const closers: (() => Promise<unknown> | undefined)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function aConfig(entries: Record<string, unknown>): Promise<{ config: string; state: string; folder: string }> {
+  const folder = await aFolder();
+  const config = join(folder, 'mcp.json');
+  await writeFile(config, JSON.stringify({ mcpServers: entries }));
+  return { config, state: join(folder, 'state'), folder };
+}
+
+async function run(argv: readonly string[], more: Partial<CommandIo> = {}) {
+  let out = '';
+  let err = '';
+  const code = await main(argv, {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    stdin: async () => '',
+    env: {},
+    cwd: '/',
+    signal: new AbortController().signal,
+    openUrl: () => undefined,
+    ...more,
+  });
+  return { code, out, err };
+}
+
+describe('mcp-proxy in a terminal', () => {
+  it('status starts every server, shows progress meanwhile, and says how each one is', async () => {
+    const { config, state } = await aConfig({
+      good: scripted(),
+      dead: { command: 'no-such-command' },
+      off: scripted('good', { disabled: true }),
+    });
+    const { code, out, err } = await run(['status', '--config', config, '--state', state]);
+    expect(code).toBe(0);
+    expect(err).toContain('… good: starting');
+    expect(err).toContain('✓ good: ');
+    expect(err).toContain('✗ dead: ');
+    expect(out).toMatch(/good: connected/);
+    expect(out).toMatch(/dead: failed/);
+    expect(out).not.toContain('off');
+  });
+
+  it('search, describe and call find their way, each starting only what it needs', async () => {
+    const { config, state } = await aConfig({ a: scripted() });
+    const common = ['--config', config, '--state', state];
+    expect((await run(['search', 'echo', ...common])).out).toContain('echo');
+    expect((await run(['describe', 'echo', ...common])).out).toContain('message');
+    expect(await run(['call', 'echo', '{"message":"hi"}', ...common])).toMatchObject({ code: 0, out: 'Echo: hi\n' });
+    expect(await run(['call', 'echo', '-', ...common], { stdin: async () => '{"message":"piped"}' })).toMatchObject({
+      out: 'Echo: piped\n',
+    });
+  });
+
+  it('prints JSON when asked', async () => {
+    const { config, state } = await aConfig({ a: scripted() });
+    const { out } = await run(['call', 'structured', '--json', '--config', config, '--state', state]);
+    expect(JSON.parse(out)).toMatchObject({ kind: 'result', result: { structuredContent: { answer: 42 } } });
+  });
+
+  it.each([
+    [['call', 'fail'], 1, ''],
+    [['call', 'no-such-tool'], 1, ''],
+    [['call', 'echo', 'not json'], 2, 'The arguments are no JSON'],
+    [['call', 'echo', '[1]'], 2, 'must be a JSON object'],
+    [['login', 'nobody'], 2, 'No server "nobody" is configured. Known: a.'],
+    [['frobnicate'], 2, 'no command "frobnicate"'],
+  ])('%j ends with %i', async (argv, expected, message) => {
+    const { config, state } = await aConfig({ a: scripted() });
+    const { code, err } = await run([...argv, '--config', config, '--state', state]);
+    expect(code).toBe(expected);
+    expect(err).toContain(message);
+  });
+
+  it('without a configuration says where it looked', async () => {
+    const { code, err } = await run(['status'], { cwd: await aFolder() });
+    expect(code).toBe(2);
+    expect(err).toContain('.cursor/mcp.json');
+  });
+
+  it('finds the configuration of an editor in the folder', async () => {
+    const { folder, config } = await aConfig({ a: scripted() });
+    expect(config).toBe(join(folder, 'mcp.json'));
+    const { code, out } = await run(['call', 'echo', '{"message":"hi"}', '--state', join(folder, 's')], {
+      cwd: folder,
+    });
+    expect([code, out]).toEqual([0, 'Echo: hi\n']);
+  });
+
+  it('signs in and out', async () => {
+    const upstream = await protectedUpstream();
+    closers.push(() => upstream.close());
+    const { config, state } = await aConfig({ up: { url: upstream.url } });
+    const common = ['--config', config, '--state', state];
+    expect((await run(['call', 'echo', '{"message":"hi"}', ...common])).out).toContain('mcp-proxy login up');
+    const signed = await run(['login', 'up', ...common], { openUrl: async (url) => void (await upstream.visit(url)) });
+    expect(signed).toMatchObject({ code: 0, out: 'Signed in to "up".\n' });
+    expect(await run(['call', 'echo', '{"message":"hi"}', ...common])).toMatchObject({ code: 0, out: 'Echo: hi\n' });
+    expect((await run(['logout', 'up', ...common])).code).toBe(0);
+    expect((await run(['call', 'echo', '{"message":"hi"}', ...common])).code).toBe(1);
+  });
+
+  it('says its version and its commands', async () => {
+    expect((await run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await run(['--help'])).out).toContain('mcp-proxy login');
+  });
+});
+
+describe('mcp-proxy as a command of a host', () => {
+  it('serves the one tool over stdio to hosts of both eras', async () => {
+    const { config, state } = await aConfig({ a: scripted() });
+    const params = {
+      command: process.execPath,
+      args: [bin, '--config', config, '--state', state],
+      stderr: 'ignore' as const,
+    };
+    const modern = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    await modern.connect(new StdioClientTransport(params));
+    closers.push(() => modern.close());
+    expect(modern.getProtocolEra()).toBe('modern');
+    const legacy = new LegacyClient({ name: 'host', version: '1' });
+    await legacy.connect(new LegacyStdio(params));
+    closers.push(() => legacy.close());
+    for (const client of [modern, legacy]) {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['mcp']);
+      const result = await client.callTool({ name: 'mcp', arguments: { tool: 'echo', args: { message: 'hi' } } });
+      expect(textOf(result)).toBe('Echo: hi');
+    }
+  });
+
+  it('leaves when the host closes the pipe, and takes its upstreams along', async () => {
+    const record = aRecord();
+    const { config, state } = await aConfig({
+      a: scripted('good', { env: { RECORD: record.path }, lifecycle: 'eager' }),
+    });
+    const child = spawn(process.execPath, [bin, '--config', config, '--state', state], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    closers.push(() => void child.kill('SIGKILL'));
+    await vi.waitFor(async () => expect(await record.lines()).toContain('notifications/initialized'), {
+      timeout: 30_000,
+    });
+    child.stdin.end();
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    const pid = Number((await record.lines())[0]?.split(' ')[1]);
+    expect(await isRunning(pid)).toBe(false);
+  });
+
+  it('ends cleanly on SIGTERM', async () => {
+    const record = aRecord();
+    const { config, state } = await aConfig({
+      a: scripted('stubborn', { env: { RECORD: record.path }, lifecycle: 'eager' }),
+    });
+    const child = spawn(process.execPath, [bin, '--config', config, '--state', state], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    closers.push(() => void child.kill('SIGKILL'));
+    await vi.waitFor(async () => expect(await record.lines()).toContain('notifications/initialized'), {
+      timeout: 30_000,
+    });
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+    expect(await isRunning(Number((await record.lines())[0]?.split(' ')[1]))).toBe(false);
+  });
+
+  it('serves over HTTP, with a token from the environment', async () => {
+    const { config, state } = await aConfig({ a: scripted() });
+    const argv = [bin, '--config', config, '--state', state, '--http', '0', '--token-env', 'PROXY_TOKEN'];
+    const child = spawn(process.execPath, argv, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, PROXY_TOKEN: 'let-me-in' },
+    });
+    closers.push(() => void child.kill('SIGKILL'));
+    const url = await listeningOn(child);
+    const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const requestInit = { headers: { Authorization: 'Bearer let-me-in' } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+    const result = await client.callTool({ name: 'mcp', arguments: { tool: 'echo', args: { message: 'hi' } } });
+    expect(textOf(result)).toBe('Echo: hi');
+    await client.close();
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+  });
+});
+
+async function listeningOn(child: ChildProcess): Promise<string> {
+  let text = '';
+  for await (const chunk of child.stderr ?? []) {
+    text += String(chunk);
+    const url = /listening on (\S+)/.exec(text)?.[1];
+    if (url) {
+      // The rest is of no interest, but the pipe must not fill up.
+      child.stderr?.resume();
+      return url;
+    }
+  }
+  throw new Error(`it ended without listening: ${text}`);
+}
