@@ -103,7 +103,7 @@ function classAt(text: string, index: number): number {
 /** Tokens per UTF-16 unit beyond ASCII, by script. */
 function wideCost(code: number): number {
   if (code < 0x250) return 0.6; // signs of Latin-1
-  if (code < 0x530) return 0.35; // Greek, Cyrillic
+  if (code < 0x530) return 0.22; // Greek, Cyrillic
   if (code < 0x900) return 0.4; // Hebrew, Arabic
   if (code < 0x2000) return 0.6; // Indic and other alphabets
   if (code < 0x2e80) return 1; // signs

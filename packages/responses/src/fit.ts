@@ -1,0 +1,224 @@
+/** An answer that the host lets through whole, and that says what it left out. */
+import { brand } from './brand.js';
+import { codecOf, rememberCodec, type TextCodec } from './codec.js';
+import { type CutText, cutText, largest, type Omission } from './cut-text.js';
+import { type CutValue, cutValue } from './cut-value.js';
+import { errorTwin } from './error.js';
+import { shrinkError } from './error-envelope.js';
+import { ERROR_META_KEY } from './error-types.js';
+import { binaryLength, type Fits, fitsWithin, type Limits } from './limits.js';
+import { parseToolError } from './parse-tool-error.js';
+import { isSameData } from './same-data.js';
+import type { AnyToolResult, ContentBlock, ContentResult, TextBlock } from './types.js';
+
+export interface FitOptions extends Limits {
+  /**
+   * How to get the rest, in words for the model: a cursor, an offset, a filter. A function is told what was left out
+   * first, so that it can name the right offset.
+   */
+  readonly more?: string | ((left: Omission) => string);
+}
+
+/** Where a shortened result says what it left out: `{ omissions: Omission[] }`. */
+export const FIT_META_KEY = 'interlock/fit';
+
+/**
+ * Shortens `result` until it is within the limits; one that is already comes back as it is. Data is cut between items
+ * (its text stays valid JSON, TOON or table), text between paragraphs, lines or words, an error within its fields, so
+ * that it stays well-formed. A note tells the model how much is shown and how to get the rest; binary content that is too
+ * large becomes a note. `structuredContent` is cut with its text.
+ *
+ * @throws ResponseError `INVALID_OPTION` for limits below what a note needs
+ * @example
+ * ```ts
+ * fit(success(rows), { ...hostLimits['claude-code'], more: ({ shown }) => `call again with offset ${shown}` });
+ * ```
+ */
+export function fit(result: AnyToolResult, options: FitOptions): ContentResult {
+  const fits = fitsWithin(options, result);
+  if (fits(result.content, result.structuredContent)) return result as ContentResult; // Ours to read, the caller's to keep.
+  return result.isError ? fitError(result, fits) : fitContent(result, fits, options.more);
+}
+
+function fitError(result: AnyToolResult, fits: Fits): ContentResult {
+  const parsed = parseToolError(result) ?? {
+    message: result.content.map(textIn).join('\n'),
+    severity: 'error' as const,
+  };
+  const shrunk = shrinkError(parsed, (text) => fits([{ type: 'text', text }], undefined));
+  const text = shrunk?.text ?? '<tool_error>\n<message>…</message>\n</tool_error>';
+  const _meta = { ...result._meta, ...(shrunk ? { [ERROR_META_KEY]: errorTwin(shrunk.fields) } : {}) };
+  return brand({ content: [{ type: 'text', text }], isError: true, _meta });
+}
+
+/** A block, and the notes that follow it. */
+type Part = readonly Readonly<ContentBlock>[];
+
+interface Draft {
+  readonly parts: readonly Part[];
+  readonly structured: unknown;
+  readonly omissions: readonly Omission[];
+}
+
+function fitContent(result: AnyToolResult, fits: Fits, more: FitOptions['more']): ContentResult {
+  const passes = ({ parts, structured }: Draft) => fits(parts.flat(), structured);
+  const codec = codecOf(result);
+  const sources = result.content.map((block, index) => readData(textIn(block), index === 0 ? codec : undefined));
+  const twin = sources.findIndex((source) => source && isSameData(source.value, result.structuredContent));
+
+  let draft: Draft = {
+    parts: result.content.map((block) => [block]),
+    structured: result.structuredContent,
+    omissions: [],
+  };
+  if (draft.structured !== undefined && twin === -1) draft = cutStructured(draft, fits, more);
+  for (const index of largestFirst(result.content, binaryLength)) {
+    if (passes(draft)) break;
+    draft = { ...draft, parts: draft.parts.with(index, [note(`[${describe(result.content[index]!)} left out]`)]) };
+  }
+  for (const index of largestFirst(result.content, textLengthIn(result.content))) {
+    if (passes(draft)) break;
+    draft = cutPart(draft, index, sources[index], index === twin, passes, more);
+  }
+  if (!passes(draft)) {
+    // A long hint may be what does not fit.
+    if (more !== undefined) return fitContent(result, fits, undefined);
+    draft = keepFirst(draft, passes, more);
+  }
+
+  const shortened: ContentResult = {
+    content: draft.parts.flat().map((block) => ({ ...block })),
+    _meta: { ...result._meta, [FIT_META_KEY]: { omissions: draft.omissions } },
+  };
+  if (draft.structured !== undefined) {
+    shortened.structuredContent = draft.structured as Record<string, unknown>; // Of the kind that the caller gave.
+  }
+  if (codec) rememberCodec(shortened, codec);
+  return brand(shortened);
+}
+
+/** `structuredContent` that no text of the result repeats is cut by itself. */
+function cutStructured(draft: Draft, fits: Fits, more: FitOptions['more']): Draft {
+  if (fits([], draft.structured)) return draft;
+  const { value, omissions } = cutValue(draft.structured, (cut) => fits([], cut.value));
+  return { parts: [...draft.parts, [note(noteText(omissions, more))]], structured: value, omissions };
+}
+
+function cutPart(
+  draft: Draft,
+  index: number,
+  source: Source | undefined,
+  isTwin: boolean,
+  passes: (draft: Draft) => boolean,
+  more: FitOptions['more'],
+): Draft {
+  const block = draft.parts[index]![0]!;
+  const rewrite = (text: string, omissions: readonly Omission[], structured: unknown): Draft => {
+    const notes = omissions.length === 0 ? [] : [note(noteText(omissions, more))];
+    return {
+      parts: draft.parts.with(index, [withText(block, text), ...notes]),
+      structured,
+      omissions: [...draft.omissions, ...omissions],
+    };
+  };
+  if (source) {
+    const whole = rewrite(source.encode(source.value), [], draft.structured);
+    if (passes(whole)) return whole;
+    const at = (cut: CutValue) =>
+      rewrite(source.encode(cut.value), cut.omissions, isTwin ? cut.value : draft.structured);
+    const cut = at(cutValue(source.value, (candidate) => passes(at(candidate))));
+    if (passes(cut) || isTwin) return cut;
+  }
+  const at = (cut: CutText) => rewrite(cut.text, [cut.omission], draft.structured);
+  return at(cutText(textIn(block), (candidate) => passes(at(candidate))));
+}
+
+/** Many small blocks are too much together: the first ones stay. */
+function keepFirst(draft: Draft, passes: (draft: Draft) => boolean, more: FitOptions['more']): Draft {
+  const total = draft.parts.length;
+  const first = (shown: number): Draft => {
+    const omissions: Omission[] = [...draft.omissions, { path: '$', unit: 'parts', shown, total }];
+    return {
+      ...draft,
+      parts: [...draft.parts.slice(0, shown), [note(noteText(omissions.slice(-1), more))]],
+      omissions,
+    };
+  };
+  return first(largest(total - 1, (shown) => passes(first(shown))));
+}
+
+interface Source {
+  readonly value: unknown;
+  encode(value: unknown): string;
+}
+
+/** The data that a text stands for, if it is data at all. Pretty JSON is written compactly: that alone may be enough. */
+function readData(
+  text: string,
+  codec: TextCodec | undefined,
+): { value: unknown; encode(value: unknown): string } | undefined {
+  try {
+    if (codec) return { value: codec.decode(text), encode: codec.encode };
+    if (/^\s*[[{]/.test(text)) return { value: JSON.parse(text), encode: JSON.stringify };
+  } catch {
+    // Not data after all: it is cut as text.
+  }
+  return undefined;
+}
+
+/** Short whatever happens, for it counts too: the first omission, which is the largest, and whether there are others. */
+function noteText(omissions: readonly Omission[], more: FitOptions['more']): string {
+  const first = omissions[0]!;
+  const { path, unit, shown, total } = first;
+  const where = path === '$' ? '' : ` of ${/^[ -~]{3,40}$/.test(path) ? path.slice(2) : 'a list'}`;
+  const what =
+    unit === 'texts'
+      ? `${total - shown} long texts are shortened`
+      : `${shown} of ${total} ${unit}${where} shown, ${total - shown} left out`;
+  const others = omissions.length > 1 ? '; more is shortened elsewhere' : '';
+  const hint = typeof more === 'function' ? more(first) : more;
+  const wayOut = hint === undefined ? 'Ask for less at a time to see the rest.' : `To get the rest: ${hint}.`;
+  return `[${what}${others}. ${wayOut}]`;
+}
+
+function note(text: string): TextBlock {
+  return { type: 'text', text };
+}
+
+function describe(block: Readonly<ContentBlock>): string {
+  const bytes = Math.floor((binaryLength(block) * 3) / 4);
+  const kind = block.type === 'image' || block.type === 'audio' ? `${block.type} (${block.mimeType})` : 'resource';
+  return `${kind} of ${bytes} bytes`;
+}
+
+function textIn(block: Readonly<ContentBlock>): string {
+  if (block.type === 'text') return block.text;
+  return block.type === 'resource' && 'text' in block.resource ? block.resource.text : '';
+}
+
+// Among many blocks, cutting one that is shorter than the note about it gains nothing.
+const WORTH_CUTTING = 200;
+
+function textLengthIn(content: Part): (block: Readonly<ContentBlock>) => number {
+  const least = content.length > 3 ? WORTH_CUTTING : 0;
+  return (block) => (textIn(block).length > least ? textIn(block).length : 0);
+}
+
+function withText(block: Readonly<ContentBlock>, text: string): Readonly<ContentBlock> {
+  if (block.type === 'text') return { ...block, text };
+  return block.type === 'resource' && 'text' in block.resource
+    ? { ...block, resource: { ...block.resource, text } }
+    : block;
+}
+
+/** Indexes of the blocks with any size, the largest first. */
+function largestFirst(
+  content: readonly Readonly<ContentBlock>[],
+  sizeOf: (block: Readonly<ContentBlock>) => number,
+): number[] {
+  return content
+    .map((block, index) => ({ index, size: sizeOf(block) }))
+    .filter(({ size }) => size > 0)
+    .sort((a, b) => b.size - a.size)
+    .map(({ index }) => index);
+}

@@ -1,0 +1,71 @@
+/** A handler that always answers. */
+import { isObject, read } from './classify-error.js';
+import { fromError } from './from-error.js';
+import type { Meta, ToolResult } from './types.js';
+
+/** What the log hears of a failure; the model hears only the id. */
+export interface GuardedFailure {
+  readonly error: unknown;
+  readonly correlationId: string;
+  /** The tool's name, if it was given. */
+  readonly tool: string | undefined;
+}
+
+export interface GuardToolOptions {
+  /** The whole error, for the log. Default: `console.error`. What it throws is ignored: the model waits for an answer. */
+  readonly onError?: (failure: GuardedFailure) => void;
+  readonly tool?: string;
+  /** Default: `crypto.randomUUID`. */
+  readonly newId?: () => string;
+  /** Milliseconds since the epoch, for `Retry-After` dates. Default `Date.now`. */
+  readonly now?: () => number;
+  /**
+   * Errors that are not for the model and are thrown on. Default: those of the protocol itself (JSON-RPC codes -32020 to
+   * -32099, such as a URL elicitation), which the SDK turns into messages to the client.
+   */
+  readonly passThrough?: (error: unknown) => boolean;
+}
+
+/**
+ * Wraps `handler` so that whatever it throws becomes an error result of {@link fromError}, with a correlation id that
+ * reaches `onError` together with the error.
+ *
+ * @example
+ * ```ts
+ * server.registerTool('load', config, guardTool(async ({ id }) => success(await api.load(id)), { tool: 'load', onError: log }));
+ * ```
+ */
+export function guardTool<Args extends unknown[], Result>(
+  handler: (...args: Args) => Result | Promise<Result>,
+  options: GuardToolOptions = {},
+): (...args: Args) => Promise<Result | (ToolResult & { _meta: Meta })> {
+  const { passThrough = isProtocolError, now, newId = () => crypto.randomUUID() } = options;
+  return async (...args) => {
+    try {
+      return await handler(...args);
+    } catch (error) {
+      if (passThrough(error)) throw error;
+      const correlationId = newId();
+      report({ error, correlationId, tool: options.tool }, options.onError ?? logToConsole);
+      return fromError(error, { correlationId, ...(now ? { now } : {}) });
+    }
+  };
+}
+
+function report(failure: GuardedFailure, onError: (failure: GuardedFailure) => void): void {
+  try {
+    onError(failure);
+  } catch {
+    // A log that fails must not cost the answer, and there is no other log to tell.
+  }
+}
+
+function logToConsole({ error, correlationId, tool }: GuardedFailure): void {
+  // On stdio servers, stdout carries the protocol; this is stderr.
+  console.error(`Tool ${tool ?? 'handler'} failed (correlation id ${correlationId})`, error);
+}
+
+function isProtocolError(error: unknown): boolean {
+  const code = isObject(error) ? read(error, 'code') : undefined;
+  return typeof code === 'number' && code <= -32020 && code >= -32099;
+}

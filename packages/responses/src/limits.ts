@@ -1,0 +1,113 @@
+/** How large an answer may be, and how its size is measured. */
+import { type CountTokens, estimateTokens } from './estimate-tokens.js';
+import { ResponseError } from './response-error.js';
+import type { AnyToolResult, ContentBlock } from './types.js';
+
+/** Limits of one answer; all that are given hold at once. */
+export interface Limits {
+  /** Tokens of all text, by `countTokens`. At least 50. */
+  readonly maxTokens?: number;
+  /** UTF-16 units of all text, as hosts count characters. At least 200. */
+  readonly maxChars?: number;
+  /** UTF-8 bytes of all text, and of base64 content. At least 200. */
+  readonly maxBytes?: number;
+  /** Stands in for `maxChars` in an error. At least 200. */
+  readonly maxErrorChars?: number;
+  /** Default {@link estimateTokens}. */
+  readonly countTokens?: CountTokens;
+  /** Share of every limit that stays free, from 0 (default) to 0.9: counters of hosts differ from ours. */
+  readonly reserve?: number;
+  /** Key of `_meta` by which a result raises `maxChars` for itself, and with it the limit of tokens. */
+  readonly raisedBy?: string;
+}
+
+/**
+ * What hosts are known to let through. `claude-code` caps a tool's output at 25,000 tokens, moves what is longer than
+ * 50,000 characters out of the conversation, cuts errors near 11,000, and lets a result ask for more in `_meta`.
+ * `conservative` is for hosts of which nothing is known.
+ */
+export const hostLimits: { readonly 'claude-code': Limits; readonly conservative: Limits } = {
+  'claude-code': {
+    maxTokens: 25_000,
+    maxChars: 50_000,
+    maxErrorChars: 10_000,
+    reserve: 0.1,
+    raisedBy: 'anthropic/maxResultSizeChars',
+  },
+  conservative: { maxTokens: 8_000, maxChars: 30_000, maxErrorChars: 5_000, reserve: 0.1 },
+};
+
+/** Whether content, and the structured twin of its text, may be sent. */
+export type Fits = (content: readonly Readonly<ContentBlock>[], structured: unknown) => boolean;
+
+/** The measure for `result`. @throws ResponseError `INVALID_OPTION` for a limit that no answer could meet */
+export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
+  const free = 1 - reserveOf(limits);
+  const raised = limits.raisedBy === undefined ? undefined : result._meta?.[limits.raisedBy];
+  const isRaised = typeof raised === 'number' && limits.maxChars !== undefined && raised > limits.maxChars;
+  const least = { maxTokens: 50, maxChars: 200, maxBytes: 200, maxErrorChars: 200 };
+  const limit = (name: keyof typeof least): number => {
+    const value = limits[name];
+    if (value === undefined) return Number.POSITIVE_INFINITY;
+    if (typeof value === 'number' && value >= least[name]) return value * free;
+    throw new ResponseError(
+      'INVALID_OPTION',
+      `fit: ${name} is ${String(value)}; it must be a number from ${least[name]} up.`,
+    );
+  };
+  const maxTokens = isRaised ? Number.POSITIVE_INFINITY : limit('maxTokens');
+  const ownChars = isRaised ? raised * free : limit('maxChars');
+  const maxErrorChars = limit('maxErrorChars');
+  const maxChars = result.isError ? Math.min(ownChars, maxErrorChars) : ownChars;
+  const maxBytes = limit('maxBytes');
+  if (![maxTokens, maxChars, maxBytes].some(Number.isFinite) && !Number.isFinite(maxErrorChars)) {
+    throw new ResponseError(
+      'INVALID_OPTION',
+      'fit: give a limit: maxTokens, maxChars or maxBytes, or a preset of hostLimits.',
+    );
+  }
+  const countTokens = limits.countTokens ?? estimateTokens;
+
+  const textsFit = (texts: readonly string[], binaryBytes: number): boolean => {
+    const chars = texts.reduce((sum, text) => sum + text.length, 0);
+    // Cheap bounds first: a byte holds a character at most, and no token is as long as 200 characters on average.
+    if (chars > maxChars || chars + binaryBytes > maxBytes || chars > maxTokens * 200) return false;
+    if (maxBytes < Number.POSITIVE_INFINITY && sum(texts, utf8Length) + binaryBytes > maxBytes) return false;
+    return maxTokens === Number.POSITIVE_INFINITY || sum(texts, countTokens) <= maxTokens;
+  };
+  return (content, structured) =>
+    textsFit(content.flatMap(textsOf), sum(content, binaryLength)) &&
+    (structured === undefined || textsFit([JSON.stringify(structured)], 0));
+}
+
+function reserveOf({ reserve = 0 }: Limits): number {
+  if (typeof reserve === 'number' && reserve >= 0 && reserve <= 0.9) return reserve;
+  throw new ResponseError('INVALID_OPTION', `fit: reserve is ${String(reserve)}; it must be a share from 0 to 0.9.`);
+}
+
+function textsOf(block: Readonly<ContentBlock>): string[] {
+  switch (block.type) {
+    case 'text':
+      return [block.text];
+    case 'resource_link':
+      return [block.uri, block.name, block.description ?? ''];
+    case 'resource':
+      return 'text' in block.resource ? [block.resource.uri, block.resource.text] : [block.resource.uri];
+    default:
+      return [];
+  }
+}
+
+/** Characters of base64, which are bytes on the wire. */
+export function binaryLength(block: Readonly<ContentBlock>): number {
+  if (block.type === 'image' || block.type === 'audio') return block.data.length;
+  return block.type === 'resource' && 'blob' in block.resource ? block.resource.blob.length : 0;
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compact, fit, fromError, paginate, parseToolError } from '../src/index.js';
+import { caught } from './support/thrown.js';
+
+describe('paginate', () => {
+  const items = Array.from({ length: 120 }, (_, index) => index);
+
+  test('walks the list page by page to its end', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 300 }),
+        fc.integer({ min: 1, max: 70 }),
+        fc.string(),
+        (count, pageSize, scope) => {
+          const list = Array.from({ length: count }, (_, index) => index);
+          const seen: number[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = paginate(list, { cursor, pageSize, scope });
+            expect(page).toMatchObject({ offset: seen.length, total: count });
+            seen.push(...page.items);
+            cursor = page.nextCursor;
+          } while (cursor !== undefined);
+          expect(seen).toEqual(list);
+        },
+      ),
+    );
+  });
+
+  test('starts at the beginning without a cursor', () => {
+    expect(paginate(items).items).toEqual(items.slice(0, 50));
+    expect(paginate(items, { cursor: null }).offset).toBe(0);
+  });
+
+  test('cursors say nothing to the model', () => {
+    expect(paginate(items).nextCursor).toMatch(/^[\w-]+$/);
+    expect(paginate(items).nextCursor).not.toContain('50');
+  });
+
+  test('a cursor that we did not write for this list is refused with the way out', () => {
+    const cursor = paginate(items, { scope: 'status=open' }).nextCursor!;
+    const wrong = [
+      '',
+      'x',
+      '50',
+      'p1.50.abc',
+      btoa('p1.50.abc'),
+      btoa('p1.-1.x'),
+      cursor.slice(1),
+      `${cursor}A`,
+      'ä',
+      'A'.repeat(1000),
+      5,
+      {},
+    ];
+    for (const other of wrong) {
+      expect(caught(() => paginate(items, { cursor: other as string, scope: 'status=open' }))).toMatchObject({
+        code: 'CURSOR_INVALID',
+      });
+    }
+    expect(caught(() => paginate(items, { cursor, scope: 'status=closed' }))).toMatchObject({ code: 'CURSOR_INVALID' });
+    const thrown = caught(() => paginate(items, { cursor: 'x' }));
+    expect(parseToolError(fromError(thrown))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining('without a cursor'),
+    });
+  });
+
+  test('any made-up cursor is refused or gives a page of the list', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.base64String(), fc.string()), (cursor) => {
+        expect(caught(() => paginate(items, { cursor }))).toMatchObject({ code: 'CURSOR_INVALID' });
+      }),
+    );
+  });
+
+  test('a list that shrank has an empty last page', () => {
+    const cursor = paginate(items, { pageSize: 100 }).nextCursor!;
+    expect(paginate(items.slice(0, 10), { cursor })).toMatchObject({ items: [], total: 10 });
+  });
+
+  test('goes on after what fit kept of a page', () => {
+    const rows = items.map((id) => ({ id, text: 'some words for every row' }));
+    const page = paginate(rows, { pageSize: 100 });
+    const answer = fit(compact(page.items), {
+      maxChars: 600,
+      more: ({ shown }) => `pass cursor ${page.cursorAfter(shown)}`,
+    });
+    const note = (answer.content[1] as { text: string }).text;
+    const cursor = /pass cursor ([\w-]+)/.exec(note)![1]!;
+    const [, shown] = /^\[(\d+) of 100/.exec(note)!;
+    expect(paginate(rows, { cursor }).items[0]).toEqual(rows[Number(shown)]);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, '5' as never])('a page size of %s is refused', (pageSize) => {
+    expect(caught(() => paginate(items, { pageSize }))).toMatchObject({ code: 'INVALID_OPTION' });
+  });
+});
