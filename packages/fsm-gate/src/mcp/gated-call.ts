@@ -24,8 +24,11 @@ export interface PendingCall {
   readonly context: unknown;
   readonly handler: StoredHandler;
   readonly facts: RequestFacts;
-  /** The names by which it is bound: one for tools and prompts, perhaps several for a resource. All must be open; the first moves the session. */
-  readonly boundAs: readonly [string, ...string[]];
+  /**
+   * The names by which it is bound: one for tools and prompts, perhaps several for a resource. All must be open; the first one
+   * moves the session.
+   */
+  readonly boundAs: readonly string[];
 }
 
 /** Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. */
@@ -64,11 +67,12 @@ type Admission =
   | { readonly kind: 'refused'; readonly refusal: CallRefusal };
 
 async function admit(pending: PendingCall, options: GatedCallOptions): Promise<Admission> {
-  const [tool, ...others] = pending.boundAs;
+  const [tool = ''] = pending.boundAs;
   try {
-    const key = await options.stateKey(pending.facts);
+    const resolved = options.stateKey(pending.facts);
+    const key = resolved instanceof Promise ? await resolved : resolved;
     if (key === undefined) return { kind: 'refused', refusal: { kind: 'refused', reason: 'no_session', tool } };
-    return await reserve(key, tool, others, pending.facts, options.sessions);
+    return await reserve(key, tool, pending, options.sessions);
   } catch (error) {
     if (error instanceof StateKeyError) {
       return { kind: 'refused', refusal: { kind: 'refused', reason: 'bad_key', tool, detail: error.message } };
@@ -83,15 +87,15 @@ async function admit(pending: PendingCall, options: GatedCallOptions): Promise<A
 async function reserve(
   key: string,
   tool: string,
-  others: readonly string[],
-  facts: RequestFacts,
+  { facts, boundAs }: PendingCall,
   sessions: GateSessions,
 ): Promise<Admission> {
   const waiting = facts.signal === undefined ? {} : { signal: facts.signal };
   const admission = await sessions.reserve(key, tool, facts.arguments, waiting);
   if (admission.kind === 'refused') return { kind: 'refused', refusal: admission.decision };
+  if (boundAs.length === 1) return admission;
   try {
-    for (const other of others) {
+    for (const other of boundAs.slice(1)) {
       const decision = await sessions.decide(key, other, facts.arguments);
       if (decision.kind === 'allowed') continue;
       await admission.call.rollback('another binding refused');

@@ -2,12 +2,12 @@
 import type { GateSessions } from '../sessions-types.js';
 import type { AttachSettings } from './attach.js';
 import { GateAttachError } from './errors.js';
-import { type PendingCall, runGated } from './gated-call.js';
+import { type GatedCallOptions, runGated } from './gated-call.js';
 import { HeldTasks } from './held-tasks.js';
 import type { InterceptedServer, Interceptor, Interceptors, StoredHandler, WireRequest } from './interception.js';
 import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } from './list-changes.js';
 import { isSession, type Listing, listingFor } from './listing.js';
-import { BoundNames, type GatedList } from './names.js';
+import { BoundNames, type GatedList, promptName, resourceName } from './names.js';
 import { factsOf, type RequestFacts } from './request-facts.js';
 import { eraOf, isRecord, type ProtocolServer } from './server.js';
 import { assertSoundServer, isKnownSound } from './soundness.js';
@@ -19,9 +19,11 @@ interface ListSpec {
   readonly list: GatedList;
   /** Where the items are in the result. */
   readonly field: string;
-  /** By which names an item is bound. */
-  readonly namesOf: (item: Record<string, unknown>) => readonly string[];
+  /** Whether an item is among the closed names. Runs for every item of every list. */
+  readonly isClosed: (item: Readonly<Record<string, unknown>>, closed: ReadonlySet<unknown>) => boolean;
 }
+
+const NONE: readonly string[] = [];
 
 export class GateGuard {
   readonly interceptors: Interceptors;
@@ -32,6 +34,7 @@ export class GateGuard {
   readonly #coalescer: Coalescer;
   readonly #changes: ConnectionChanges;
   readonly #names: BoundNames;
+  readonly #calls: GatedCallOptions;
   /** The keys that live and die with this connection, once they were used. */
   readonly #ownKeys = new Set<string>();
   /** What a request is being judged for, so that a handler which wraps the guarded one is not judged twice. */
@@ -48,6 +51,8 @@ export class GateGuard {
     this.#coalescer = new Coalescer(settings.notifyDelayMs, settings.timers);
     this.#changes = new ConnectionChanges(server, this.#changesOptions(this.#coalescer));
     this.#names = new BoundNames(sessions.model.bindings);
+    const { refusal, onError } = settings;
+    this.#calls = { sessions, tasks: this.#tasks, refusal, onError, stateKey: (facts) => this.#stateKey(facts) };
     this.interceptors = this.#buildInterceptors();
   }
 
@@ -88,18 +93,33 @@ export class GateGuard {
       return (request, context, handler) => this.#call(request, context, handler, namesOf);
     };
     const task: Interceptor = (request, context, handler) => this.#task(request, context, handler);
+    const anyIn = (bound: readonly string[], closed: ReadonlySet<unknown>) => bound.some((name) => closed.has(name));
     return new Map<string, Interceptor>([
-      ['tools/list', list({ list: 'tools', field: 'tools', namesOf: ({ name }) => names.tool(name) })],
+      ['tools/list', list({ list: 'tools', field: 'tools', isClosed: ({ name }, closed) => closed.has(name) })],
       ['tools/call', call((name) => names.tool(name))],
-      ['prompts/list', list({ list: 'prompts', field: 'prompts', namesOf: ({ name }) => names.prompt(name) })],
+      [
+        'prompts/list',
+        list({
+          list: 'prompts',
+          field: 'prompts',
+          isClosed: ({ name }, closed) => closed.has(promptName(String(name))),
+        }),
+      ],
       ['prompts/get', call((name) => names.prompt(name))],
-      ['resources/list', list({ list: 'resources', field: 'resources', namesOf: ({ uri }) => names.resource(uri) })],
+      [
+        'resources/list',
+        list({
+          list: 'resources',
+          field: 'resources',
+          isClosed: ({ uri }, closed) => anyIn(names.resource(uri), closed),
+        }),
+      ],
       [
         'resources/templates/list',
         list({
           list: 'resources',
           field: 'resourceTemplates',
-          namesOf: ({ uriTemplate }) => names.template(uriTemplate),
+          isClosed: ({ uriTemplate }, closed) => closed.has(resourceName(String(uriTemplate))),
         }),
       ],
       ['resources/read', call((uri) => names.resource(uri))],
@@ -111,7 +131,7 @@ export class GateGuard {
   }
 
   async #list(request: WireRequest, context: unknown, handler: StoredHandler, spec: ListSpec): Promise<unknown> {
-    await this.#ensureSound(context);
+    if (!this.#isSound()) await this.#assertSound(context);
     const result: unknown = await handler(request, context);
     const facts = this.#facts(request, context);
     const listing = listingFor(this.#settings.listing, facts);
@@ -121,9 +141,8 @@ export class GateGuard {
     if (view === undefined) return result;
     // Later pages belong to the list that the first one began.
     if (request.params?.cursor === undefined) this.#shown(listing, facts, view, spec.list);
-    const open = items.filter(
-      (item: unknown) => isRecord(item) && !spec.namesOf(item).some((name) => view.closed.has(name)),
-    );
+    const { closed } = view;
+    const open = items.filter((item) => !spec.isClosed(item, closed));
     const answer = { ...result, [spec.field]: open };
     return listing === 'open-private' ? { ...answer, ttlMs: 0, cacheScope: 'private' } : answer;
   }
@@ -134,20 +153,20 @@ export class GateGuard {
     handler: StoredHandler,
     namesOf: (target: string) => readonly string[],
   ): Promise<unknown> {
-    await this.#ensureSound(context);
+    if (!this.#isSound()) await this.#assertSound(context);
     const facts = this.#facts(request, context);
-    const [first, ...others] = facts.name === undefined ? [] : namesOf(facts.name);
+    const boundAs = facts.name === undefined ? NONE : namesOf(facts.name);
+    const [first] = boundAs;
     // Not bound: open to everybody, always. A call without a name is for the SDK to refuse.
     if (first === undefined) return handler(request, context);
     const { signal } = facts;
-    if (signal !== undefined && this.#judging.get(signal) === first) return handler(request, context);
-    if (signal !== undefined) this.#judging.set(signal, first);
+    if (signal !== undefined) {
+      if (this.#judging.get(signal) === first) return handler(request, context);
+      this.#judging.set(signal, first);
+    }
     try {
-      await this.#followLists(facts);
-      const pending: PendingCall = { request, context, handler, facts, boundAs: [first, ...others] };
-      const { refusal, onError } = this.#settings;
-      const stateKey = (of: RequestFacts): Promise<string | undefined> => this.#stateKey(of);
-      return await runGated(pending, { sessions: this.#sessions, stateKey, tasks: this.#tasks, refusal, onError });
+      if (this.#mustFollow(facts)) await this.#follow(facts);
+      return await runGated({ request, context, handler, facts, boundAs }, this.#calls);
     } finally {
       if (signal !== undefined) this.#judging.delete(signal);
     }
@@ -167,9 +186,12 @@ export class GateGuard {
     return result;
   }
 
-  async #ensureSound(context: unknown): Promise<void> {
-    if (this.#settings.check === 'off' || isKnownSound(this.#sessions) || this.#intercepted === undefined) return;
-    await assertSoundServer(this.#sessions, this.#intercepted, context);
+  #isSound(): boolean {
+    return this.#settings.check === 'off' || isKnownSound(this.#sessions);
+  }
+
+  async #assertSound(context: unknown): Promise<void> {
+    if (this.#intercepted !== undefined) await assertSoundServer(this.#sessions, this.#intercepted, context);
   }
 
   #facts(request: WireRequest, context: unknown): RequestFacts {
@@ -181,8 +203,14 @@ export class GateGuard {
     });
   }
 
-  async #stateKey(facts: RequestFacts): Promise<string | undefined> {
-    const key = await this.#settings.stateKey(facts);
+  /** Without a promise where the resolver needs none: this is on the way of every call. */
+  #stateKey(facts: RequestFacts): string | undefined | Promise<string | undefined> {
+    const key = this.#settings.stateKey(facts);
+    return key instanceof Promise ? key.then((resolved) => this.#own(facts, resolved)) : this.#own(facts, key);
+  }
+
+  /** Remembers a key that lives and dies with this connection. */
+  #own(facts: RequestFacts, key: string | undefined): string | undefined {
     if (key !== undefined && (key === sessionKey(facts) || key === connectionKey(facts))) this.#ownKeys.add(key);
     return key;
   }
@@ -203,11 +231,14 @@ export class GateGuard {
   }
 
   /** From the first call on, a client that never listed is told of changes too. */
-  async #followLists(facts: RequestFacts): Promise<void> {
+  #mustFollow(facts: RequestFacts): boolean {
     const listing = listingFor(this.#settings.listing, facts);
-    if (listing === 'whole' || (listing === 'open' && (this.#changes.followsAny || !isSession(facts)))) return;
+    return listing === 'open-private' || (listing === 'open' && !this.#changes.followsAny && isSession(facts));
+  }
+
+  async #follow(facts: RequestFacts): Promise<void> {
     const view = await this.#view(facts);
-    if (view !== undefined) this.#shown(listing, facts, view, undefined);
+    if (view !== undefined) this.#shown(listingFor(this.#settings.listing, facts), facts, view, undefined);
   }
 
   #shown(

@@ -1,0 +1,73 @@
+/** Carries out a command line. */
+import { toMermaid } from '../diagram.js';
+import { GateError } from '../errors.js';
+import { type GateFinding, verifyGate } from '../verify.js';
+import { type Command, parseArgs, USAGE } from './args.js';
+import { LoadError, type LoadHost, loadGate } from './load.js';
+
+/** What the command needs of its surroundings. */
+export interface CliHost extends LoadHost {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** 0: sound or drawn. 1: findings that fail. 2: the file or the command line cannot be used. */
+export type ExitCode = 0 | 1 | 2;
+
+export async function runCli(argv: readonly string[], host: CliHost): Promise<ExitCode> {
+  const command = parseArgs(argv);
+  switch (command.kind) {
+    case 'help':
+      host.out(USAGE);
+      return 0;
+    case 'unusable':
+      host.err(`fsm-gate: ${command.reason}.\n\n${USAGE}`);
+      return 2;
+    case 'verify':
+      return reporting(host, () => verify(command, host));
+    case 'diagram':
+      return reporting(host, () => diagram(command, host));
+    default:
+      return command satisfies never;
+  }
+}
+
+async function verify(command: Extract<Command, { kind: 'verify' }>, host: CliHost): Promise<ExitCode> {
+  const gate = await loadGate(command.file, host);
+  const findings = verifyGate(gate, command.tools === undefined ? {} : { tools: command.tools });
+  const count = (severity: GateFinding['severity']) =>
+    findings.filter((finding) => finding.severity === severity).length;
+  if (command.format === 'json') host.out(`${JSON.stringify({ file: command.file, findings }, null, 2)}\n`);
+  else {
+    for (const { severity, code, message, fix } of findings) host.out(`${severity}: ${message} ${fix} [${code}]\n`);
+    const { states, bindings } = gate.model;
+    host.out(
+      `${command.file}: ${states.length} states, ${bindings.size} bound tools; ${count('error')} errors, ${count('warning')} warnings.\n`,
+    );
+  }
+  const failing = count('error') + (command.failOn === 'warning' ? count('warning') : 0);
+  return failing === 0 ? 0 : 1;
+}
+
+async function diagram(command: Extract<Command, { kind: 'diagram' }>, host: CliHost): Promise<ExitCode> {
+  const gate = await loadGate(command.file, host);
+  const { current, direction } = command;
+  host.out(
+    toMermaid(gate, {
+      ...(current === undefined ? {} : { current }),
+      ...(direction === undefined ? {} : { direction }),
+    }),
+  );
+  return 0;
+}
+
+async function reporting(host: CliHost, run: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await run();
+  } catch (error) {
+    // What is wrong with the file is the user's to mend; anything else is a fault of ours and keeps its stack.
+    if (!(error instanceof LoadError || error instanceof GateError)) throw error;
+    host.err(`fsm-gate: ${error.message}\n`);
+    return 2;
+  }
+}
