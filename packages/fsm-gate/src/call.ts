@@ -1,10 +1,10 @@
-/** A call between its reservation and its end: keeps the lease alive, then moves the session or leaves it. */
+/** A call between its reservation and its end: keeps its lease alive, then moves the session or leaves it. */
 import type { AllowedDecision } from './decision-types.js';
 import { EffectNotRecordedError } from './errors.js';
 import type { GateEvent, GateModel, GateStep } from './model.js';
-import type { CallToken, GateCall, GateTimers } from './sessions-types.js';
+import type { CallToken, GateCall } from './sessions-types.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
-import type { GateStore, StoredSession } from './store.js';
+import type { CommitOutcome, GateStore, StoredSession } from './store.js';
 
 /** What a call needs of the sessions that it belongs to. */
 export interface CallHost {
@@ -13,7 +13,6 @@ export interface CallHost {
   readonly leaseMs: number;
   readonly maxHoldMs: number;
   readonly now: () => number;
-  readonly timers: GateTimers;
   readonly onError: (error: unknown) => void;
   /** The session moved, or was freed, or the effect could not be recorded. */
   readonly onEnd: (end: CallEnd) => void;
@@ -24,8 +23,8 @@ export interface CallEnd {
   readonly call: LeasedCall;
   readonly kind: 'committed' | 'rolled_back' | 'lost';
   /** The event that moved the session. */
-  readonly event: string | undefined;
-  readonly reason: string | undefined;
+  readonly event?: string | undefined;
+  readonly reason?: string;
   readonly before: FsmSnapshot;
   readonly after: FsmSnapshot;
   readonly version: number;
@@ -39,6 +38,8 @@ export interface HeldSession {
   readonly eventFor: (result: unknown) => GateEvent | undefined;
   readonly fence: number;
   readonly session: StoredSession;
+  /** Called once, when the lease is lost while the call still runs. */
+  readonly onLost: (() => void) | undefined;
 }
 
 /** A call that holds its session's lease. */
@@ -48,25 +49,23 @@ export class LeasedCall implements GateCall {
   readonly decision: AllowedDecision;
   readonly fence: number;
   readonly #host: CallHost;
-  readonly #eventFor: (result: unknown) => GateEvent | undefined;
-  readonly #session: StoredSession;
-  readonly #lost: AbortController = new AbortController();
+  readonly #held: HeldSession;
   readonly #heldSince: number;
   #leaseEnds: number;
-  #timer: unknown;
+  /** Made for those who ask: most calls end before anybody does. */
+  #lost: AbortController | undefined;
+  #isLost: boolean = false;
   #ended: Promise<TransitionResult> | undefined;
 
-  constructor(host: CallHost, call: HeldSession) {
+  constructor(host: CallHost, held: HeldSession) {
     this.#host = host;
-    this.key = call.key;
-    this.tool = call.decision.tool;
-    this.decision = call.decision;
-    this.fence = call.fence;
-    this.#eventFor = call.eventFor;
-    this.#session = call.session;
+    this.#held = held;
+    this.key = held.key;
+    this.tool = held.decision.tool;
+    this.decision = held.decision;
+    this.fence = held.fence;
     this.#heldSince = host.now();
     this.#leaseEnds = this.#heldSince + host.leaseMs;
-    this.#scheduleRenewal();
   }
 
   get token(): CallToken {
@@ -74,6 +73,8 @@ export class LeasedCall implements GateCall {
   }
 
   get lost(): AbortSignal {
+    this.#lost ??= new AbortController();
+    if (this.#isLost) this.#abort();
     return this.#lost.signal;
   }
 
@@ -88,32 +89,48 @@ export class LeasedCall implements GateCall {
     await this.#ended.catch(() => undefined);
   }
 
-  /** Stops renewing; the lease runs out by itself. */
-  abandon(): void {
-    this.#host.timers.clearTimeout(this.#timer);
-    this.#timer = undefined;
+  /** Lengthens the lease. A store that fails is asked again the next time, until the lease has run out. */
+  async renew(): Promise<void> {
+    const { store, leaseMs, maxHoldMs, now, onError } = this.#host;
+    // Whoever was told that the lease is gone must be able to rely on it.
+    if (this.#isLost) return;
+    const asked = now();
+    let kept = asked < this.#heldSince + maxHoldMs;
+    try {
+      kept &&= await store.renew(this.key, this.fence, leaseMs);
+      if (kept) this.#leaseEnds = asked + leaseMs;
+    } catch (error) {
+      onError(error);
+      kept = now() < this.#leaseEnds;
+    }
+    if (kept || this.#ended) return;
+    this.#isLost = true;
+    this.#held.onLost?.();
+    if (this.#lost) this.#abort();
   }
 
   async #commit(result: unknown): Promise<TransitionResult> {
-    this.abandon();
-    const { model, store, now, onError } = this.#host;
-    const before = this.#session.snapshot;
+    const { model, store, now, onEnd, onError } = this.#host;
+    const { session, eventFor } = this.#held;
+    const before = session.snapshot;
     try {
-      const event = this.#eventFor(result);
+      const event = eventFor(result);
       const { snapshot: after, effects }: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
-      const outcome = await twice(() => store.commit(this.key, this.fence, after));
-      if (outcome.kind === 'lost') throw new Error('its lease had ended');
+      let outcome: CommitOutcome;
       try {
-        effects?.();
-      } catch (error) {
-        onError(error);
+        outcome = await store.commit(this.key, this.fence, after);
+      } catch {
+        // A commit is idempotent by its fence, so one whose answer was lost is asked again.
+        outcome = await store.commit(this.key, this.fence, after);
       }
-      this.#end({ kind: 'committed', event: event?.type, after, version: outcome.version });
+      if (outcome.kind === 'lost') throw new Error('its lease had ended');
+      if (effects) attempt(effects, onError);
+      onEnd({ call: this, kind: 'committed', event: event?.type, before, after, version: outcome.version });
       return moved(before, after);
     } catch (cause) {
       await this.#release();
       const why = cause instanceof Error ? cause.message : String(cause);
-      this.#end({ kind: 'lost', reason: why });
+      onEnd({ call: this, kind: 'lost', reason: why, before, after: before, version: session.version });
       throw new EffectNotRecordedError(
         `Tool ${this.tool} took effect, but the session did not move out of state ${before.state}: ${why}. Check the effect, then force the session.`,
         result,
@@ -123,10 +140,9 @@ export class LeasedCall implements GateCall {
   }
 
   async #rollback(reason: string): Promise<TransitionResult> {
-    this.abandon();
     await this.#release();
-    const { snapshot } = this.#session;
-    this.#end({ kind: 'rolled_back', reason });
+    const { snapshot, version } = this.#held.session;
+    this.#host.onEnd({ call: this, kind: 'rolled_back', reason, before: snapshot, after: snapshot, version });
     return moved(snapshot, snapshot);
   }
 
@@ -138,58 +154,37 @@ export class LeasedCall implements GateCall {
     }
   }
 
-  #end(end: Pick<CallEnd, 'kind'> & Partial<CallEnd>): void {
-    const { snapshot: before, version } = this.#session;
-    this.#host.onEnd({ call: this, before, after: before, version, event: undefined, reason: undefined, ...end });
-  }
-
-  #scheduleRenewal(): void {
-    this.#timer = this.#host.timers.setTimeout(() => void this.#renew(), this.#host.leaseMs / 3);
-  }
-
-  async #renew(): Promise<void> {
-    const { store, leaseMs, maxHoldMs, now, onError } = this.#host;
-    const asked = now();
-    let kept = asked < this.#heldSince + maxHoldMs;
-    try {
-      kept &&= await store.renew(this.key, this.fence, leaseMs);
-      if (kept) this.#leaseEnds = asked + leaseMs;
-    } catch (error) {
-      // The store may be back before the lease has run out.
-      onError(error);
-      kept = now() < this.#leaseEnds;
-    }
-    if (this.#timer === undefined) return;
-    if (kept) this.#scheduleRenewal();
-    else this.#lost.abort(new Error(`The lease of tool ${this.tool} on its session is gone.`));
+  #abort(): void {
+    this.#lost?.abort(new Error(`The lease of tool ${this.tool} on its session is gone.`));
   }
 }
 
-/** A commit is idempotent by its fence, so one whose answer was lost is asked again. */
-async function twice<T>(attempt: () => Promise<T>): Promise<T> {
+function attempt(effects: () => void, onError: (error: unknown) => void): void {
   try {
-    return await attempt();
-  } catch {
-    return attempt();
+    effects();
+  } catch (error) {
+    onError(error);
   }
 }
 
 /** What a call of a tool that moves nothing is given: there is no lease to keep and nothing to write. */
 export function freeCall(key: string, decision: AllowedDecision): GateCall {
-  const stays = { changed: false, previousState: decision.state, currentState: decision.state };
+  const { tool, state } = decision;
   return {
     key,
-    tool: decision.tool,
+    tool,
     decision,
     fence: undefined,
     token: undefined,
-    lost: new AbortController().signal,
-    commit: async () => stays,
+    get lost() {
+      return new AbortController().signal;
+    },
+    commit: async () => ({ changed: false, previousState: state, currentState: state }),
     rollback: async () => undefined,
   };
 }
 
 /** What a step did, as the contract tells it. */
-export function moved(before: FsmSnapshot, after: FsmSnapshot): TransitionResult {
+function moved(before: FsmSnapshot, after: FsmSnapshot): TransitionResult {
   return { changed: before.state !== after.state, previousState: before.state, currentState: after.state };
 }

@@ -1,7 +1,7 @@
 /** Decides about one call, finds the way to a closed tool, and words a refusal for a model. */
-import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
+import type { GateDecision, RefusedDecision } from './decision-types.js';
 import { tryStep } from './graph.js';
-import type { GateModel } from './model.js';
+import type { GateModel, GuardContext } from './model.js';
 import type { FsmSnapshot } from './snapshot.js';
 
 /** How many states a search for a way in looks at before it gives up. */
@@ -22,14 +22,16 @@ const CONTEXT_SEARCH_LIMIT = 100;
 export function decide(model: GateModel, snapshot: FsmSnapshot, tool: string, args?: unknown): GateDecision {
   const binding = model.bindings.get(tool);
   const { state } = snapshot;
-  const allowed: AllowedDecision = { kind: 'allowed', tool, state, events: binding?.events ?? [] };
-  if (!binding) return allowed;
+  if (!binding) return { kind: 'allowed', tool, state, events: NONE };
+  const open = model.isOpen(tool, snapshot, args);
+  const detail = open && binding.guard ? guardVerdict(binding.guard, args, { tool, state }) : undefined;
+  if (open && detail === undefined) return { kind: 'allowed', tool, state, events: binding.events };
   const refusal = { kind: 'refused', tool, state, openTools: openTools(model, snapshot) } as const;
-  if (!model.isOpen(tool, snapshot, args))
-    return { ...refusal, reason: 'closed', wayIn: wayTo(model, snapshot, tool), certain: !model.conditional };
-  const detail = guardVerdict(binding.guard, args, { tool, state });
-  return detail === undefined ? allowed : { ...refusal, reason: 'arguments', detail };
+  if (detail !== undefined) return { ...refusal, reason: 'arguments', detail };
+  return { ...refusal, reason: 'closed', wayIn: wayTo(model, snapshot, tool), certain: !model.conditional };
 }
+
+const NONE: readonly string[] = [];
 
 /** The bound tools that are open at the snapshot, in the order of their binding. */
 export function openTools(model: GateModel, snapshot: FsmSnapshot): string[] {
@@ -95,12 +97,12 @@ export function refusalText(decision: RefusedDecision): string {
 }
 
 function guardVerdict(
-  guard: ((args: unknown, context: { tool: string; state: string }) => unknown) | undefined,
+  guard: (args: unknown, context: GuardContext) => unknown,
   args: unknown,
-  context: { tool: string; state: string },
+  context: GuardContext,
 ): string | undefined {
   try {
-    const verdict = guard?.(args, context) ?? true;
+    const verdict = guard(args, context) ?? true;
     if (verdict === true) return undefined;
     return typeof verdict === 'string' && verdict ? verdict : 'they do not pass the guard of this tool';
   } catch (error) {

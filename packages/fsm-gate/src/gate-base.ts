@@ -88,8 +88,9 @@ export abstract class GateBase {
 
   #guarded(call: () => unknown): void {
     try {
+      const answer = call();
       // An async callback's rejection must not become an unhandled one.
-      Promise.resolve(call()).catch((error) => this.report(error));
+      if (answer instanceof Promise) answer.catch((error) => this.report(error));
     } catch (error) {
       this.report(error);
     }

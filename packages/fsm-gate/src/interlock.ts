@@ -6,7 +6,7 @@ import type { GateEvent } from './model.js';
 import { KeyedQueue, type Leave } from './queue.js';
 import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
-import type { Contention, OperatorNote } from './sessions-types.js';
+import type { Contention, GateTimers, OperatorNote } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
 import type { ReserveOutcome, StoredSession } from './store.js';
 
@@ -34,12 +34,16 @@ export interface Wish extends HeldWish {
 }
 
 /** The answer to a wish. */
-export type LeaseOutcome =
-  | { readonly kind: 'admitted'; readonly call: LeasedCall }
-  | { readonly kind: 'refused'; readonly decision: RefusedDecision };
+export type LeaseOutcome = { readonly kind: 'admitted'; readonly call: LeasedCall } | Refusal;
+
+interface Refusal {
+  readonly kind: 'refused';
+  readonly decision: RefusedDecision;
+}
 
 /** What an interlock works with. */
 export interface InterlockOptions extends Omit<CallHost, 'onEnd'> {
+  readonly timers: GateTimers;
   readonly reader: SessionReader;
   readonly reporter: Reporter;
   readonly contention: Contention | ((tool: string) => Contention);
@@ -59,7 +63,12 @@ export function createInterlock(options: InterlockOptions): Interlock {
   const { model, store, leaseMs, now, timers, onError, reader, reporter, contention, randomId } = options;
   const queue = new KeyedQueue(timers);
   const living = new Map<LeasedCall, { readonly wish: HeldWish; readonly leave: Leave | undefined }>();
-  const host: CallHost = { ...options, onEnd };
+  const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, onEnd };
+  const sweepMs = leaseMs / 3;
+  let sweep: unknown;
+  let reservations = 0;
+  // Nobody else can ask with our ids; that they can be told apart is enough between our own.
+  const idPrefix = randomId();
 
   return {
     async lease(wish, signal) {
@@ -67,8 +76,9 @@ export function createInterlock(options: InterlockOptions): Interlock {
       const rule = typeof contention === 'function' ? contention(wish.tool) : contention;
       if (rule.kind === 'refuse') return attempt(wish, 0, POLL_MS, signal, undefined);
       const deadline = now() + rule.timeoutMs;
+      const entered = queue.enter(checkKey(wish.key), rule.timeoutMs, signal);
       // When the time is up before our turn comes, one last attempt tells who holds the session.
-      const leave = await queue.enter(checkKey(wish.key), rule.timeoutMs, signal);
+      const leave = entered instanceof Promise ? await entered : entered;
       let outcome: LeaseOutcome | undefined;
       try {
         outcome = await attempt(wish, leave ? deadline : 0, rule.pollMs ?? POLL_MS, signal, leave);
@@ -81,7 +91,9 @@ export function createInterlock(options: InterlockOptions): Interlock {
     adopt: (wish, decision, session, fence) => begin(wish, decision, session, fence, undefined),
 
     close() {
-      for (const call of living.keys()) call.abandon();
+      timers.clearTimeout(sweep);
+      sweep = undefined;
+      living.clear();
     },
   };
 
@@ -93,35 +105,42 @@ export function createInterlock(options: InterlockOptions): Interlock {
     leave: Leave | undefined,
   ): Promise<LeaseOutcome> {
     const { key, tool, onlyIn } = wish;
-    const request = { id: randomId(), tool, initial: model.start(now()), leaseMs, onlyIn };
+    reservations += 1;
+    const id = `${idPrefix}.${reservations}`;
+    const request = { id, tool, initial: model.start(now()), leaseMs, onlyIn };
     for (;;) {
-      const outcome = await store.reserve(checkKey(key), request);
-      if (outcome.kind === 'granted') return judgeUnderLease(wish, outcome, leave);
+      const answer = store.reserve(checkKey(key), request);
+      const outcome = answer instanceof Promise ? await answer : answer;
+      if (outcome.kind === 'granted') {
+        const judged = judgeUnderLease(wish, outcome, leave);
+        if (judged instanceof LeasedCall) return { kind: 'admitted', call: judged };
+        await release(key, outcome.fence);
+        if (judged.kind === 'refused') return judged;
+        throw judged.error;
+      }
       const left = deadline - now();
       if (outcome.kind === 'elsewhere' || left <= 0) return refuse(wish, outcome);
       await pause(Math.min(pollMs, left, Math.max(outcome.expiresInMs, 1)), signal);
     }
   }
 
-  async function judgeUnderLease(
+  function judgeUnderLease(
     wish: Wish,
     { session: stored, fence }: Extract<ReserveOutcome, { kind: 'granted' }>,
     leave: Leave | undefined,
-  ): Promise<LeaseOutcome> {
-    let call: LeasedCall | undefined;
+  ): LeasedCall | Refusal | { readonly kind: 'failed'; readonly error: unknown } {
     try {
       const session = reader.accept(stored);
       const decision = wish.judge(session.snapshot);
       reporter.decided(wish.key, decision, session.version, fence, wish.event);
       if (decision.kind === 'refused') return { kind: 'refused', decision };
-      call = begin(wish, decision, session, fence, leave);
-      return { kind: 'admitted', call };
-    } finally {
-      if (!call) await store.release(wish.key, fence).catch(onError);
+      return begin(wish, decision, session, fence, leave);
+    } catch (error) {
+      return { kind: 'failed', error };
     }
   }
 
-  function refuse(wish: Wish, outcome: Exclude<ReserveOutcome, { kind: 'granted' }>): LeaseOutcome {
+  function refuse(wish: Wish, outcome: Exclude<ReserveOutcome, { kind: 'granted' }>): Refusal {
     const { snapshot, version } = reader.accept(outcome.session);
     const judged = wish.judge(snapshot);
     const decision: RefusedDecision =
@@ -147,11 +166,29 @@ export function createInterlock(options: InterlockOptions): Interlock {
     fence: number,
     leave: Leave | undefined,
   ): LeasedCall {
-    const call = new LeasedCall(host, { ...wish, decision, session, fence });
-    living.set(call, { wish, leave });
     // The others need not wait for a call that has lost its lease.
-    call.lost.addEventListener('abort', () => leave?.());
+    const call = new LeasedCall(host, {
+      key: wish.key,
+      eventFor: wish.eventFor,
+      decision,
+      session,
+      fence,
+      onLost: leave,
+    });
+    living.set(call, { wish, leave });
+    sweep ??= afterAThird();
     return call;
+  }
+
+  /** One timer renews the leases of all living calls; a call that is over by then has cost none. */
+  function afterAThird(): unknown {
+    const timer = timers.setTimeout(() => {
+      sweep = living.size > 0 ? afterAThird() : undefined;
+      for (const call of living.keys()) void call.renew();
+    }, sweepMs);
+    // Renewing leases is no reason to keep a process alive.
+    (timer as { unref?: () => void } | undefined)?.unref?.();
+    return timer;
   }
 
   function onEnd({ call, kind, event, reason, before, after, version }: CallEnd): void {
@@ -159,10 +196,20 @@ export function createInterlock(options: InterlockOptions): Interlock {
     living.delete(call);
     leave?.();
     const { key: session, tool, fence } = call;
-    const nextState = kind === 'committed' ? after.state : undefined;
-    const what = { kind, session, tool, event: event ?? wish?.event, fence, state: before.state, nextState, version };
-    reporter.record({ ...what, reason: reason ?? wish?.note?.reason, by: wish?.note?.by });
+    if (reporter.audited) {
+      const nextState = kind === 'committed' ? after.state : undefined;
+      const what = { kind, session, tool, event: event ?? wish?.event, fence, state: before.state, nextState, version };
+      reporter.record({ ...what, reason: reason ?? wish?.note?.reason, by: wish?.note?.by });
+    }
     if (kind === 'committed') reporter.moved({ key: session, before, after, version, local: true });
+  }
+
+  async function release(key: string, fence: number): Promise<void> {
+    try {
+      await store.release(key, fence);
+    } catch (error) {
+      onError(error);
+    }
   }
 
   function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

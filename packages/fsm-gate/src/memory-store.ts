@@ -37,13 +37,13 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   let fences = 0;
 
   return {
-    async read(key) {
+    read(key) {
       const slot = touch(key);
       // A session that only has a lease was never written.
       return slot && slot.version > 0 ? view(slot) : undefined;
     },
 
-    async reserve(key, request): Promise<ReserveOutcome> {
+    reserve(key, request): ReserveOutcome {
       const slot = touch(key) ?? insert(key, request.initial);
       const { lease } = slot;
       if (held(slot) && lease) {
@@ -58,14 +58,14 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
       return { kind: 'granted', session: view(slot), fence: slot.lease.fence };
     },
 
-    async renew(key, fence, leaseMs) {
+    renew(key, fence, leaseMs) {
       const slot = touch(key);
       if (!slot?.lease || !holds(slot, fence)) return false;
       slot.lease.until = now() + leaseMs;
       return true;
     },
 
-    async commit(key, fence, snapshot): Promise<CommitOutcome> {
+    commit(key, fence, snapshot): CommitOutcome {
       const slot = touch(key);
       if (slot?.done === fence) return { kind: 'committed', version: slot.version };
       if (!slot || !holds(slot, fence)) return { kind: 'lost' };
@@ -74,21 +74,21 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
       return { kind: 'committed', version: slot.version };
     },
 
-    async release(key, fence) {
+    release(key, fence) {
       const slot = slots.get(key);
       if (slot?.lease?.fence !== fence) return;
       slot.lease = undefined;
       forgetUnwritten(key, slot);
     },
 
-    async force(key, snapshot) {
+    force(key, snapshot) {
       const slot = touch(key) ?? insert(key, snapshot);
       write(slot, snapshot);
       slot.done = 0;
       return view(slot);
     },
 
-    async delete(key) {
+    delete(key) {
       slots.delete(key);
     },
   };

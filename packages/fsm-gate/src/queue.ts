@@ -7,8 +7,8 @@ export type Leave = () => void;
 /** One queue a key; a key that nobody waits for or holds takes no memory. */
 export class KeyedQueue {
   readonly #timers: GateTimers;
-  /** A key is present while somebody has its turn; the list holds those who wait. */
-  readonly #waiting: Map<string, (() => void)[]> = new Map();
+  /** A key is present while somebody has its turn; the list, made when it is needed, holds those who wait. */
+  readonly #waiting: Map<string, (() => void)[] | undefined> = new Map();
 
   constructor(timers: GateTimers) {
     this.#timers = timers;
@@ -17,14 +17,16 @@ export class KeyedQueue {
   /**
    * Waits for the key's turn, for at most `timeoutMs`.
    *
-   * @returns how to end the turn, or `undefined` when the time was up. Rejects with the signal's reason.
+   * @returns how to end the turn, at once where the key is free; `undefined` when the time was up. Rejects with the signal's
+   * reason.
    */
-  enter(key: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<Leave | undefined> {
-    const waiting = this.#waiting.get(key);
-    if (!waiting) {
-      this.#waiting.set(key, []);
-      return Promise.resolve(this.#leave(key));
+  enter(key: string, timeoutMs: number, signal: AbortSignal | undefined): Leave | Promise<Leave | undefined> {
+    if (!this.#waiting.has(key)) {
+      this.#waiting.set(key, undefined);
+      return this.#leave(key);
     }
+    const waiting = this.#waiting.get(key) ?? [];
+    this.#waiting.set(key, waiting);
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
         this.#timers.clearTimeout(timer);

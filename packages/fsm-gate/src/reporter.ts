@@ -12,6 +12,8 @@ type Listener = (change: SessionChange) => void;
 
 /** What the sessions report through. */
 export interface Reporter {
+  /** Whether anybody reads the records. */
+  readonly audited: boolean;
   record(record: Omit<AuditRecord, 'gate' | 'time'>): void;
   /** Records the answer to a call; `fence` is set where a lease was taken for it. */
   decided(key: string, decision: GateDecision, version: number, fence?: number, event?: string): void;
@@ -49,9 +51,11 @@ export function createReporter(options: {
   };
 
   return {
+    audited: onDecision !== undefined,
     record,
 
     decided(session, decision, version, fence, event) {
+      if (!onDecision) return;
       const { tool, state } = decision;
       if (decision.kind === 'refused') {
         const { reason } = decision;
@@ -61,6 +65,8 @@ export function createReporter(options: {
     },
 
     moved({ key, before, after, version, local }) {
+      const own = byKey.get(key);
+      if (before === after || (everyKey.length === 0 && !own)) return;
       const visibleChanged = !before || !sameTools(model.closedTools(before), model.closedTools(after));
       if (before?.state === after.state && !visibleChanged) return;
       const change = {
@@ -71,7 +77,7 @@ export function createReporter(options: {
         visibleChanged,
         local,
       };
-      for (const listener of [...everyKey, ...(byKey.get(key) ?? [])]) guarded(() => listener(change));
+      for (const listener of [...everyKey, ...(own ?? [])]) guarded(() => listener(change));
     },
 
     onChange(keyOrListener, listener) {
@@ -91,8 +97,9 @@ export function createReporter(options: {
 
   function guarded(tell: () => unknown): void {
     try {
+      const answer = tell();
       // An async listener's rejection must not become an unhandled one.
-      Promise.resolve(tell()).catch(onError);
+      if (answer instanceof Promise) answer.catch(onError);
     } catch (error) {
       onError(error);
     }

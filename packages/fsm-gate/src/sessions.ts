@@ -27,6 +27,8 @@ import { serialisedStore } from './state-store.js';
 import type { GateStore, StoredSession } from './store.js';
 import { assertSound } from './verify.js';
 
+const NO_OPTIONS: CallOptions = {};
+
 const WAIT: Contention = { kind: 'wait', timeoutMs: 10_000 };
 
 /**
@@ -51,8 +53,10 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
   const store = asGateStore(options.store, now);
   const reader = createReader({ model, store, now, migrate });
   const reporter = createReporter({ model, now, onError, onDecision });
-  const shared = { model, store, reader, reporter, leaseMs, maxHoldMs, now, timers, onError, randomId };
-  const interlock = createInterlock({ ...shared, contention });
+  const interlock = createInterlock({
+    ...{ model, store, reader, reporter, leaseMs, maxHoldMs, contention },
+    ...{ now, timers, onError, randomId },
+  });
   const unsubscribe = store.subscribe?.(({ key, previous, current, version }) => {
     reporter.moved({ key, before: previous ?? model.start(0), after: current, version, local: false });
   });
@@ -73,28 +77,23 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       return decide(model, (await reader.read(key)).snapshot, tool, args);
     },
 
-    async reserve(key, tool, args, { signal } = {}): Promise<Admission> {
+    reserve(key, tool, args, { signal } = NO_OPTIONS): Promise<Admission> {
+      const binding = model.bindings.get(tool);
       const judge = (snapshot: FsmSnapshot): GateDecision => decide(model, snapshot, tool, args);
-      const wish = wishFor(key, tool, args);
-      if (wish) {
-        // A migration may lead into another state than the stored one, so the store cannot judge by that.
-        const onlyIn = migrate ? undefined : model.openStates(tool);
-        return interlock.lease({ ...wish, judge, onlyIn }, signal);
-      }
-      const { snapshot, version } = await reader.read(key);
-      const decision = judge(snapshot);
-      reporter.decided(key, decision, version);
-      return decision.kind === 'refused'
-        ? { kind: 'refused', decision }
-        : { kind: 'admitted', call: freeCall(key, decision) };
+      if (!binding?.events.length) return admitFree(key, judge);
+      const { event, eventFor } = wishFor(key, binding, args);
+      // A migration may lead into another state than the stored one, so the store cannot judge by that.
+      const onlyIn = migrate ? undefined : model.openStates(tool);
+      return interlock.lease({ key, tool, event, eventFor, judge, onlyIn }, signal);
     },
 
     async resume({ key, tool, fence }, args) {
-      const wish = wishFor(key, tool, args);
-      if (!wish || !(await store.renew(checkKey(key), fence, leaseMs))) return undefined;
+      const binding = model.bindings.get(tool);
+      if (!binding?.events.length || !(await store.renew(checkKey(key), fence, leaseMs))) return undefined;
       const session = await reader.read(key);
-      const decision: AllowedDecision = { kind: 'allowed', tool, state: session.snapshot.state, events: wish.events };
-      return interlock.adopt(wish, decision, session, fence);
+      const { events } = binding;
+      const decision: AllowedDecision = { kind: 'allowed', tool, state: session.snapshot.state, events };
+      return interlock.adopt(wishFor(key, binding, args), decision, session, fence);
     },
 
     async run<T>(
@@ -159,13 +158,19 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
   };
   return sessions;
 
-  /** `undefined` for a tool that moves nothing. */
-  function wishFor(key: string, tool: string, args: unknown): (HeldWish & Pick<ToolBinding, 'events'>) | undefined {
-    const binding = model.bindings.get(tool);
-    if (!binding?.events.length) return undefined;
-    const { events } = binding;
+  /** Nothing is taken for a tool that moves nothing. */
+  async function admitFree(key: string, judge: (snapshot: FsmSnapshot) => GateDecision): Promise<Admission> {
+    const { snapshot, version } = await reader.read(key);
+    const decision = judge(snapshot);
+    reporter.decided(key, decision, version);
+    if (decision.kind === 'refused') return { kind: 'refused', decision };
+    return { kind: 'admitted', call: freeCall(key, decision) };
+  }
+
+  function wishFor(key: string, binding: ToolBinding, args: unknown): HeldWish {
+    const { tool, events } = binding;
     const event = events.length === 1 ? events[0] : undefined;
-    return { key, tool, event, events, eventFor: (result) => eventOf(binding, args, result) };
+    return { key, tool, event, eventFor: (result) => eventOf(binding, args, result) };
   }
 
   async function overwrite(

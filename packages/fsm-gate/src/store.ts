@@ -51,19 +51,22 @@ export interface StoreChange {
  */
 export interface GateStore {
   /** The session, `undefined` when nothing is stored. */
-  read(key: string): Promise<StoredSession | undefined>;
+  read(key: string): Awaitable<StoredSession | undefined>;
   /** Takes the slot's lease, or says who has it. */
-  reserve(key: string, request: ReserveRequest): Promise<ReserveOutcome>;
+  reserve(key: string, request: ReserveRequest): Awaitable<ReserveOutcome>;
   /** Lengthens the lease to `leaseMs` from now; false when it is no longer the caller's. */
-  renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
+  renew(key: string, fence: number, leaseMs: number): Awaitable<boolean>;
   /** Writes the snapshot and frees the slot, if the lease is still the caller's. A repeated commit of one fence is the same commit. */
-  commit(key: string, fence: number, snapshot: FsmSnapshot): Promise<CommitOutcome>;
+  commit(key: string, fence: number, snapshot: FsmSnapshot): Awaitable<CommitOutcome>;
   /** Frees the slot without writing; does nothing when the lease is no longer the caller's. */
-  release(key: string, fence: number): Promise<void>;
+  release(key: string, fence: number): Awaitable<void>;
   /** Overwrites the session whoever holds it, and cuts the lease: for operators. */
-  force(key: string, snapshot: FsmSnapshot): Promise<StoredSession>;
+  force(key: string, snapshot: FsmSnapshot): Awaitable<StoredSession>;
   /** Forgets the session and cuts its lease. */
-  delete(key: string): Promise<void>;
+  delete(key: string): Awaitable<void>;
   /** Tells of the changes that *other* processes made, where the store can. Returns the unsubscribe function. */
   subscribe?(listener: (change: StoreChange) => void): () => void;
 }
+
+/** A store that needs not wait may answer at once. */
+export type Awaitable<T> = T | Promise<T>;

@@ -298,6 +298,7 @@ describe('a lease', () => {
     expect(await store.reserve('ann', rival)).toMatchObject({ kind: 'held', tool: 'cart_add_item' });
     human.resolve('approved');
     expect(await call).toMatchObject({ kind: 'done', transition: { currentState: 'has_items' } });
+    await clock.advance(1_000);
     expect(clock.pending()).toBe(0);
   });
 
