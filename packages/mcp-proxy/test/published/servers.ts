@@ -9,6 +9,17 @@ export interface PublishedServer {
   readonly call?: { readonly tool: string; readonly args: Record<string, unknown>; readonly answer: string };
 }
 
+/** The entry of a server for a configuration. Install scripts stay off, and the package cache is the usual one. */
+export function entryOf(server: PublishedServer, cacheFolder: string): Record<string, unknown> {
+  return {
+    command: 'npx',
+    args: ['-y', server.package, ...(server.args ?? [])],
+    env: { npm_config_ignore_scripts: 'true', npm_config_cache: cacheFolder, ...server.env },
+    // The first start fetches the package.
+    connectTimeoutMs: 300_000,
+  };
+}
+
 /** `folder` is one that servers may read and write. */
 export function publishedServers(folder: string): readonly PublishedServer[] {
   return [
@@ -53,8 +64,16 @@ export function publishedServers(folder: string): readonly PublishedServer[] {
     { name: 'tavily', package: 'tavily-mcp', env: { TAVILY_API_KEY: 'tvly-not-a-key' } },
     { name: 'mongodb', package: 'mongodb-mcp-server', env: { MDB_MCP_TELEMETRY: 'disabled', HOME: folder } },
     { name: 'figma', package: 'figma-developer-mcp', args: ['--stdio'], env: { FIGMA_API_KEY: 'not-a-key' } },
-    { name: 'github', package: '@modelcontextprotocol/server-github', env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'not-a-token' } },
-    { name: 'slack', package: '@modelcontextprotocol/server-slack', env: { SLACK_BOT_TOKEN: 'xoxb-no', SLACK_TEAM_ID: 'T0' } },
+    {
+      name: 'github',
+      package: '@modelcontextprotocol/server-github',
+      env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'not-a-token' },
+    },
+    {
+      name: 'slack',
+      package: '@modelcontextprotocol/server-slack',
+      env: { SLACK_BOT_TOKEN: 'xoxb-no', SLACK_TEAM_ID: 'T0' },
+    },
     { name: 'maps', package: '@modelcontextprotocol/server-google-maps', env: { GOOGLE_MAPS_API_KEY: 'not-a-key' } },
     { name: 'brave', package: '@brave/brave-search-mcp-server', env: { BRAVE_API_KEY: 'not-a-key' } },
     { name: 'supabase', package: '@supabase/mcp-server-supabase', args: ['--access-token', 'sbp_not_a_token'] },

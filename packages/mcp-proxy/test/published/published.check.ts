@@ -1,0 +1,66 @@
+/** Real servers from npm, fetched by npx: `pnpm test:published`. Not part of `pnpm test`, which needs no network. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenedProxy, openProxy } from '../../src/node/index.js';
+import { livingGroups } from '../../src/node/process-groups.js';
+import { aFolder, textOf } from '../fixtures/scripted.js';
+import { entryOf, publishedServers } from './servers.js';
+
+const folder = await aFolder();
+const servers = publishedServers(folder);
+const cache = process.env.npm_config_cache ?? join(homedir(), '.npm');
+let opened: OpenedProxy;
+const works = new Set<string>();
+
+beforeAll(async () => {
+  opened = await openProxy({
+    config: { mcpServers: Object.fromEntries(servers.map((server) => [server.name, entryOf(server, cache)])) },
+    stateFolder: join(folder, 'state'),
+  });
+});
+
+afterAll(async () => {
+  await opened.close();
+  expect(livingGroups()).toEqual([]);
+}, 120_000);
+
+describe('published servers', () => {
+  // One after the other: side by side they would only fight over the network and two processors.
+  for (const server of servers) {
+    it(`${server.name} starts, lists its tools, and answers`, async ({ annotate }) => {
+      const answer = await opened.proxy.perform({ kind: 'connect', server: server.name });
+      if (answer.kind !== 'connected') {
+        // A server that a new release, a missing account or the network keeps from starting is reported, and counted below.
+        await annotate(textOf(await opened.proxy.run({ server: server.name })), 'warning');
+        return;
+      }
+      works.add(server.name);
+      expect(answer.tools.length).toBeGreaterThan(0);
+      expect(answer.status.dropped).toEqual([]);
+      if (!server.call) return;
+      const { tool, args } = server.call;
+      expect(textOf(await opened.proxy.run({ tool, server: server.name, args }))).toContain(server.call.answer);
+    }, 330_000);
+  }
+
+  it('at least twelve of them do', () => {
+    expect([...works].length, `these did: ${[...works].join(', ')}`).toBeGreaterThanOrEqual(12);
+  });
+
+  it('of which two have tools of the same name are told apart', async () => {
+    expect(works).toContain('desktop-commander');
+    const answer = textOf(await opened.proxy.run({ tool: 'read_file', args: { path: folder } }));
+    expect(answer).toContain('filesystem');
+    expect(answer).toContain('desktop-commander');
+    expect(
+      textOf(await opened.proxy.run({ tool: 'list_directory', server: 'filesystem', args: { path: folder } })),
+    ).toContain('state');
+  });
+
+  it('are all searched at once', async () => {
+    const answer = await opened.proxy.perform({ kind: 'search', query: 'create a directory' });
+    expect(answer).toMatchObject({ kind: 'hits' });
+    if (answer.kind === 'hits') expect(answer.hits[0]?.tool.name).toMatch(/create_directory/);
+  });
+});
