@@ -4,7 +4,13 @@ import { GateRpcError } from './errors.js';
 import type { HeldTasks } from './held-tasks.js';
 import type { StoredHandler, WireRequest } from './interception.js';
 import { outcomeOfCall } from './outcome.js';
-import { type CallRefusal, type RefusalRenderer, textOfRefusal } from './refusals.js';
+import {
+  type CallRefusal,
+  type RefusalRenderer,
+  type RefusalResult,
+  renderRefusal,
+  textOfRefusal,
+} from './refusals.js';
 import type { RequestFacts } from './request-facts.js';
 import { isRecord } from './server.js';
 import { StateKeyError, type StateKeyResolver } from './state-key.js';
@@ -34,7 +40,7 @@ export interface PendingCall {
 /** Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. */
 export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
   const admission = await admit(pending, options);
-  if (admission.kind === 'refused') return refuse(pending, admission.refusal, options.refusal);
+  if (admission.kind === 'refused') return refuse(pending, admission.refusal, options);
   const { call } = admission;
   let result: unknown;
   try {
@@ -108,11 +114,22 @@ async function reserve(
   }
 }
 
-function refuse(pending: PendingCall, refusal: CallRefusal, render: RefusalRenderer): unknown {
+function refuse(pending: PendingCall, refusal: CallRefusal, options: GatedCallOptions): unknown {
   // A request for a task (2025-11-25) may be answered by a task or by an error, not by a result.
   const wantsTask = isRecord(pending.request.params?.task);
-  if (pending.request.method === 'tools/call' && !wantsTask) return render(refusal);
-  throw new GateRpcError(textOfRefusal(refusal), { reason: refusal.reason });
+  if (pending.request.method !== 'tools/call' || wantsTask) {
+    throw new GateRpcError(textOfRefusal(refusal), { reason: refusal.reason });
+  }
+  return { ...rendered(refusal, options), isError: true };
+}
+
+function rendered(refusal: CallRefusal, { refusal: render, onError }: GatedCallOptions): RefusalResult {
+  try {
+    return render(refusal);
+  } catch (error) {
+    onError(error);
+    return renderRefusal(refusal);
+  }
 }
 
 async function commit(

@@ -25,6 +25,7 @@ export {
   type RefusalRenderer,
   type RefusalResult,
   renderRefusal,
+  textOfRefusal,
   type UnavailableRefusal,
 } from './refusals.js';
 export { type RequestAuth, type RequestFacts, subjectOf } from './request-facts.js';

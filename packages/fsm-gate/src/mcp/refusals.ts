@@ -29,14 +29,14 @@ export interface UnavailableRefusal {
 /** Why a call did not reach its tool: the gate's decision, or what kept the gate from deciding. */
 export type CallRefusal = RefusedDecision | NoSessionRefusal | BadKeyRefusal | UnavailableRefusal;
 
-/** A tool result that both SDK generations send. */
+/** A tool result that both SDK generations send. `isError` need not be set: a refusal is always sent as an error. */
 export interface RefusalResult {
   readonly content: readonly { readonly type: 'text'; readonly text: string }[];
-  readonly isError: true;
+  readonly isError?: boolean | undefined;
   readonly [key: string]: unknown;
 }
 
-/** Words a refusal as a tool result: `attachGate`'s `refusal` option. */
+/** Words a refusal as a tool result: `attachGate`'s `refusal` option. One that throws is reported, and the default is sent. */
 export type RefusalRenderer = (refusal: CallRefusal) => RefusalResult;
 
 /** The default: a text that names the state and leads on. */
@@ -45,6 +45,7 @@ export const renderRefusal: RefusalRenderer = (refusal) => ({
   isError: true,
 });
 
+/** The default's text, for renderers that put it elsewhere. */
 export function textOfRefusal(refusal: CallRefusal): string {
   switch (refusal.reason) {
     case 'closed':

@@ -169,6 +169,23 @@ describe.each(KINDS)('$name', (kind) => {
     expect(await client.call('cart_pay')).toMatchObject({ isError: true, text: 'cart_pay: closed' });
   });
 
+  test('words that cannot be found are replaced by the default, and a refusal stays an error', async () => {
+    const shop = openShop();
+    const words = [
+      () => {
+        throw new Error('no words');
+      },
+      () => ({ content: [{ type: 'text' as const, text: 'all is well' }] }),
+    ];
+    running = await kind.start(shop.spec({ attach: { refusal: () => words.shift()!() } }));
+    const client = await running.connect();
+    const first = await client.call('cart_pay');
+    expect(first.isError).toBe(true);
+    expect(first.text).toContain('cart_add_item');
+    expect(await client.call('cart_pay')).toMatchObject({ isError: true, text: 'all is well' });
+    expect(String(shop.errors[0])).toContain('no words');
+  });
+
   test('an effect that could not be recorded says so, and keeps the tool’s answer', async () => {
     const shop = openShop();
     running = await kind.start(shop.spec());
