@@ -1,5 +1,5 @@
 /** The HTTP probe: one POST of `server/discover`, with bounds on time, size and redirects. */
-import { type DiscoverRequest, discoverRequest, type EraAsker } from './discover-request.js';
+import { discoverRequest, type EraAsker } from './discover-request.js';
 import { answerFromHttp, jsonTexts } from './http-answer.js';
 import { answerFromMessage } from './message.js';
 import { type SetTimer, setTimer as setRealTimer } from './timer.js';
@@ -45,11 +45,32 @@ const MAX_REDIRECTS = 3;
  * @throws {TypeError} when `url` is no http(s) URL or carries credentials, or a header is not sendable
  */
 export function createHttpProbe(options: HttpProbeOptions): McpEraProbe {
-  const { headers = {}, fetch: doFetch = globalThis.fetch, timeoutMs = 10_000, setTimer = setRealTimer } = options;
-  const url = endpoint(options.url);
-  if (typeof headers !== 'function') probeHeaders(headers, 'server/discover', '2026-07-28');
-
+  const post = createHttpPost(options);
   return async (version, { signal } = {}) => {
+    const headers = { 'mcp-protocol-version': version, 'mcp-method': 'server/discover' };
+    return (await post(discoverRequest(version, PROBE_ID, options), headers, signal)).answer;
+  };
+}
+
+/** What came of one POST. `headers` are those of the response, where there was one. */
+export interface PostOutcome {
+  readonly answer: McpEraProbeAnswer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @internal Posts JSON-RPC requests to one endpoint, with bounds on time, size and redirects. */
+export function createHttpPost(
+  options: HttpProbeOptions,
+): (
+  request: { readonly id: string },
+  protocolHeaders: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+) => Promise<PostOutcome> {
+  const { headers = {}, timeoutMs = 10_000, setTimer = setRealTimer } = options;
+  const url = endpoint(options.url);
+  if (typeof headers !== 'function') postHeaders(headers, {});
+
+  return async (request, protocolHeaders, signal) => {
     const controller = new AbortController();
     const leave = (): void => controller.abort(signal?.reason);
     if (signal?.aborted) leave();
@@ -61,20 +82,19 @@ export function createHttpProbe(options: HttpProbeOptions): McpEraProbe {
     }, timeoutMs);
     try {
       const given = typeof headers === 'function' ? await headers() : headers;
-      const request = discoverRequest(version, PROBE_ID, options);
       const init: RequestInit = {
         method: 'POST',
-        headers: probeHeaders(given, request.method, version),
-        body: JSON.stringify(request satisfies DiscoverRequest),
+        headers: postHeaders(given, protocolHeaders),
+        body: JSON.stringify(request),
         redirect: 'manual',
         signal: controller.signal,
       };
       // A fetch that ignores its signal must not outlast the timeout.
-      const answer = exchange(url, init, doFetch, options);
-      answer.catch(() => {});
-      return await Promise.race([answer, rejection(controller.signal)]);
+      const outcome = exchange(url, init, request.id, options);
+      outcome.catch(() => {});
+      return await Promise.race([outcome, rejection(controller.signal)]);
     } catch (error) {
-      return late ? { kind: 'timeout' } : { kind: 'error', error: named(error) };
+      return { answer: late ? { kind: 'timeout' } : { kind: 'error', error: named(error) }, headers: {} };
     } finally {
       cancelTimer();
       signal?.removeEventListener('abort', leave);
@@ -83,12 +103,8 @@ export function createHttpProbe(options: HttpProbeOptions): McpEraProbe {
   };
 }
 
-async function exchange(
-  url: URL,
-  init: RequestInit,
-  doFetch: EraFetch,
-  { maxBodyBytes = 1_048_576, redirect = 'same-origin' }: HttpProbeOptions,
-): Promise<McpEraProbeAnswer> {
+async function exchange(url: URL, init: RequestInit, id: string, options: HttpProbeOptions): Promise<PostOutcome> {
+  const { fetch: doFetch = globalThis.fetch, maxBodyBytes = 1_048_576, redirect = 'same-origin' } = options;
   let response = await doFetch(url, init);
   for (let hops = 0; hops < MAX_REDIRECTS && redirect === 'same-origin'; hops++) {
     const location = response.headers.get('location') ?? '';
@@ -101,11 +117,12 @@ async function exchange(
   // What a browser shows of a redirect is an opaque response with status 0.
   const status = response.type === 'opaqueredirect' ? 302 : response.status;
   const headers = Object.fromEntries(response.headers);
-  return answerFromHttp({ status, headers, body: await readBody(response, maxBodyBytes) }, PROBE_ID);
+  const body = await readBody(response, maxBodyBytes, id);
+  return { answer: answerFromHttp({ status, headers, body }, id), headers };
 }
 
 /** The body up to the cap; of an event stream, up to the event that answers. */
-async function readBody(response: Response, maxBytes: number): Promise<string> {
+async function readBody(response: Response, maxBytes: number, id: string): Promise<string> {
   if (!response.body) return '';
   const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
   const reader = response.body.getReader();
@@ -122,7 +139,7 @@ async function readBody(response: Response, maxBytes: number): Promise<string> {
       if (!isStream) continue;
       const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
       if (end <= read) continue;
-      const answered = jsonTexts(text.slice(read, end)).some((json) => answerFromMessage(JSON.parse(json), PROBE_ID));
+      const answered = jsonTexts(text.slice(read, end)).some((json) => answerFromMessage(JSON.parse(json), id));
       if (answered) return text.slice(read, end);
       read = end;
     }
@@ -133,7 +150,10 @@ async function readBody(response: Response, maxBytes: number): Promise<string> {
   }
 }
 
-function probeHeaders(given: Readonly<Record<string, string>>, method: string, version: string): Headers {
+function postHeaders(
+  given: Readonly<Record<string, string>>,
+  protocolHeaders: Readonly<Record<string, string>>,
+): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
     try {
@@ -147,8 +167,7 @@ function probeHeaders(given: Readonly<Record<string, string>>, method: string, v
   headers.delete('mcp-session-id');
   headers.set('content-type', 'application/json');
   headers.set('accept', 'application/json, text/event-stream');
-  headers.set('mcp-protocol-version', version);
-  headers.set('mcp-method', method);
+  for (const [name, value] of Object.entries(protocolHeaders)) headers.set(name, value);
   return headers;
 }
 

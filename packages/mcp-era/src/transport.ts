@@ -48,10 +48,18 @@ export function probeTransport(
   version: McpModernVersion,
   options: TransportProbeOptions = {},
 ): Promise<McpEraProbeAnswer> {
+  // A string, which no client's own count of requests can meet on the same pipe.
+  return askTransport(transport, discoverRequest(version, `${PROBE_ID_PREFIX}${++asked}`, options), options);
+}
+
+/** @internal One request over a started transport, and what came of it. */
+export function askTransport(
+  transport: TransportLike,
+  request: { readonly id: string },
+  options: Pick<TransportProbeOptions, 'timeoutMs' | 'signal' | 'setTimer'> = {},
+): Promise<McpEraProbeAnswer> {
   const { timeoutMs = 3000, signal, setTimer = setRealTimer } = options;
   const { onmessage, onclose, onerror } = transport;
-  // A string, which no client's own count of requests can meet on the same pipe.
-  const id = `${PROBE_ID_PREFIX}${++asked}`;
   return new Promise((resolve) => {
     const settle = (answer: McpEraProbeAnswer): void => {
       cancelTimer();
@@ -66,7 +74,7 @@ export function probeTransport(
     const cancelTimer = setTimer(() => settle({ kind: 'timeout' }), timeoutMs);
     signal?.addEventListener('abort', leave);
     transport.onmessage = (message, extra) => {
-      const answer = answerFromMessage(message, id);
+      const answer = answerFromMessage(message, request.id);
       if (answer) settle(answer);
       else onmessage?.(message, extra);
     };
@@ -76,7 +84,7 @@ export function probeTransport(
     };
     transport.onerror = (error) => onerror?.(error);
     if (signal?.aborted) return leave();
-    transport.send(discoverRequest(version, id, options)).catch(fail);
+    transport.send(request).catch(fail);
   });
 }
 

@@ -1,0 +1,68 @@
+/** Reports as text. Pure. */
+import type { EraVerdict } from '../verdict.js';
+import type { EraReport } from './inspect.js';
+
+const SPECIFICATION = 'https://modelcontextprotocol.io/specification/2026-07-28/';
+
+/** One server, a line a fact. */
+export function printReport(report: EraReport): string {
+  const { target, era, versions, server, capabilities, latencyMs, fromCache, evidence, reason, error } = report;
+  const rows: [string, string | undefined][] = [
+    [target, era + (fromCache ? ' (from the cache)' : '')],
+    ['  versions', versions.join(', ')],
+    ['  server', server && [server.name, server.version].filter(Boolean).join(' ')],
+    ['  capabilities', capabilities.join(', ')],
+    ['  latency', `${Math.round(latencyMs)} ms`],
+    ['  received', evidence?.received],
+    ['  reason', evidence ? evidence.rule : error],
+    ['  see', evidence && see(evidence.section)],
+    ['  sign-in', reason?.kind === 'sign-in-needed' ? reason.challenge : undefined],
+    ['  location', reason?.kind === 'redirected' ? reason.location : undefined],
+    [
+      '  try again',
+      reason?.kind === 'unavailable' && reason.retryAfterMs !== undefined
+        ? `in ${reason.retryAfterMs / 1000} s`
+        : undefined,
+    ],
+  ];
+  return lines(rows.filter((row): row is [string, string] => Boolean(row[1])));
+}
+
+/** Many servers, a line each. */
+export function printTable(reports: readonly EraReport[]): string {
+  const cells = reports.map(({ name, era, versions, server, latencyMs, evidence, error }) => [
+    name,
+    era,
+    versions.join(',') || '-',
+    server ? [server.name, server.version].filter(Boolean).join(' ') : '-',
+    `${Math.round(latencyMs)} ms`,
+    evidence ? evidence.rule : (error ?? ''),
+  ]);
+  const rows = [['NAME', 'ERA', 'VERSIONS', 'SERVER', 'LATENCY', 'REASON'], ...cells];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return `${rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')}\n`;
+}
+
+/** A verdict on a recorded answer. */
+export function printVerdict(verdict: EraVerdict): string {
+  const { kind, evidence } = verdict;
+  return lines([
+    [kind === 'undetermined' ? `undetermined: ${verdict.reason.kind}` : `${kind} ${verdict.version}`, ''],
+    ['  received', evidence.received],
+    ['  reason', evidence.rule],
+    ['  see', see(evidence.section)],
+  ]);
+}
+
+const see = (section: string): string =>
+  section.startsWith('decisions/') ? `docs/${section} of @mcp-interlock/mcp-era` : SPECIFICATION + section;
+
+const lines = (rows: readonly (readonly [string, string])[]): string =>
+  rows.map(([label, text]) => `${label}${text && `: ${text}`}\n`).join('');
