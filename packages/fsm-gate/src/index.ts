@@ -1,3 +1,11 @@
+export {
+  type AuditChain,
+  type AuditChainOptions,
+  type AuditHead,
+  type ChainedRecord,
+  createAuditChain,
+  GENESIS,
+} from './audit.js';
 export type { AuditKind, AuditRecord } from './audit-types.js';
 export type { BindOptions } from './binding.js';
 export type { EventOf, FsmConfig, StateOf } from './config.js';
@@ -28,6 +36,7 @@ export type {
 } from './model.js';
 export { outcomeOfResult } from './outcome.js';
 export { explorePaths, type GatePath, type PathOptions, type PathStep } from './paths.js';
+export { type BadLink, type Replay, type ReplayedSession, type ReplayOptions, replay } from './replay.js';
 export { createGateSessions } from './sessions.js';
 export type {
   Admission,

@@ -198,7 +198,16 @@ export function createInterlock(options: InterlockOptions): Interlock {
     const { key: session, tool, fence } = call;
     if (reporter.audited) {
       const nextState = kind === 'committed' ? after.state : undefined;
-      const what = { kind, session, tool, event: event ?? wish?.event, fence, state: before.state, nextState, version };
+      const what = {
+        kind,
+        session,
+        tool,
+        event: kind === 'committed' ? event : wish?.event,
+        fence,
+        state: before.state,
+        nextState,
+        version,
+      };
       reporter.record({ ...what, reason: reason ?? wish?.note?.reason, by: wish?.note?.by });
     }
     if (kind === 'committed') reporter.moved({ key: session, before, after, version, local: true });
