@@ -62,6 +62,8 @@ export interface TestClient {
 export interface Running {
   connect(options?: { principal?: string }): Promise<TestClient>;
   stop(): Promise<void>;
+  /** The server itself, where it is one over HTTP with sessions. */
+  readonly fetch?: (request: Request) => Promise<Response>;
 }
 
 export interface ServerKind {

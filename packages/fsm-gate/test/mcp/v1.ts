@@ -197,6 +197,7 @@ const overHttp =
       return transport.handleRequest(request);
     };
     return {
+      fetch: serve,
       async connect() {
         const transport = new StreamableHTTPClientTransport(new URL('http://shop.test/mcp'), {
           fetch: (url, init) => serve(new Request(url, init)),
