@@ -6,7 +6,7 @@ import { type RawListing, validTtl } from './listing.js';
 import type { Settings } from './settings.js';
 
 /** How long a close may take before it is no longer waited for, in milliseconds. */
-const CLOSE_TIMEOUT_MS = 10_000;
+export const CLOSE_TIMEOUT_MS = 10_000;
 
 /** A signal that is aborted by the first of: `stop` of the caller, or the deadline. */
 export interface Deadline {
@@ -53,12 +53,24 @@ export async function listServer(server: IMcpServer, settings: Settings, deadlin
 
 /** Closes and forgets: neither an error nor a close that never ends stops the caller. */
 export async function closeServer(server: IMcpServer, serverName: string, settings: Settings): Promise<void> {
-  const deadline = startDeadline(CLOSE_TIMEOUT_MS, serverName, settings);
+  await within(
+    CLOSE_TIMEOUT_MS,
+    startAsync(() => server.close()),
+    serverName,
+    settings,
+  );
+}
+
+/** Waits for something that belongs to closing, but not for ever; what goes wrong is only logged. */
+export async function within(
+  timeoutMs: number,
+  work: Promise<unknown>,
+  serverName: string,
+  settings: Settings,
+): Promise<void> {
+  const deadline = startDeadline(timeoutMs, serverName, settings);
   try {
-    await abortable(
-      startAsync(() => server.close()),
-      deadline.signal,
-    );
+    await abortable(work, deadline.signal);
   } catch (error) {
     settings.debugLog(`closing "${serverName}" failed: ${reasonOf(error)}`);
   } finally {

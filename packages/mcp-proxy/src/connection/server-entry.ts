@@ -6,7 +6,15 @@ import { approveDefinitions, readPins } from '../security/pins.js';
 import { reasonOf } from '../text/clean.js';
 import type { IMcpServer, IMcpServerProvider, IMcpServerSpec, IMcpToolInfo } from '../types.js';
 import { abortable } from './abort.js';
-import { closeServer, type Deadline, listServer, openServer, startDeadline } from './bring-up.js';
+import {
+  CLOSE_TIMEOUT_MS,
+  closeServer,
+  type Deadline,
+  listServer,
+  openServer,
+  startDeadline,
+  within,
+} from './bring-up.js';
 import { isFresh, type Listing, makeListing, type RawListing, readMetadata, toMetadata } from './listing.js';
 import type { Settings } from './settings.js';
 
@@ -49,6 +57,8 @@ export class ServerEntry {
   #flight: Flight | undefined;
   #deadline: Deadline | undefined;
   #stored: Promise<void> | undefined;
+  /** What is being written to the metadata store, one list after another. */
+  #saving: Promise<void> = Promise.resolve();
   /** Closing starts a new life: whatever an earlier one still delivers is closed and forgotten. */
   #life = 0;
 
@@ -148,6 +158,7 @@ export class ServerEntry {
       this.#onChange(this.serverName);
     }
     await pending;
+    await within(CLOSE_TIMEOUT_MS, this.#saving, this.serverName, this.#settings);
     if (server !== undefined) await closeServer(server, this.serverName, this.#settings);
   }
 
@@ -232,11 +243,16 @@ export class ServerEntry {
   async #accept(raw: RawListing, deadline: Deadline): Promise<void> {
     const listing = await abortable(makeListing(this.serverName, raw, this.#settings), deadline.signal);
     this.#take(listing);
-    if (this.#settings.metadata === undefined) return;
-    // Nobody waits for the disk; what cannot be remembered is only listed again.
-    void Promise.resolve(this.#settings.metadata.save(this.serverName, toMetadata(listing))).catch((error: unknown) => {
+    this.#saving = this.#saving.then(() => this.#save(listing));
+  }
+
+  /** No answer waits for the disk; what cannot be remembered is only listed again. */
+  async #save(listing: Listing): Promise<void> {
+    try {
+      await this.#settings.metadata?.save(this.serverName, toMetadata(listing));
+    } catch (error) {
       this.#settings.debugLog(`the tools of "${this.serverName}" could not be stored: ${reasonOf(error)}`);
-    });
+    }
   }
 
   #failed(error: unknown, relisted: IMcpServer | undefined, startedAt: number): Ensured {

@@ -34,7 +34,7 @@ export function fileKind(ending: string): FileKind | undefined {
 }
 
 interface KindWords {
-  /** Takes the place of the path in the query. */
+  /** Takes the place of the path in the query; nothing where the kind says nothing of the tool. */
   readonly name: string;
   /** What reads such a file, and what makes one. */
   readonly read: string;
@@ -42,7 +42,7 @@ interface KindWords {
 }
 
 export const KIND_WORDS: Readonly<Record<FileKind, KindWords>> = {
-  text: { name: 'text', read: 'read text file', write: 'write file' },
+  text: { name: '', read: 'read text file', write: 'write file' },
   document: { name: 'word document', read: 'read word document text', write: 'create word document save' },
   slides: { name: 'presentation', read: 'open presentation', write: 'create presentation save slide' },
   sheet: { name: 'excel', read: 'read excel sheet', write: 'write excel sheet' },
@@ -50,6 +50,6 @@ export const KIND_WORDS: Readonly<Record<FileKind, KindWords>> = {
   image: { name: 'image', read: 'read image file', write: 'save image' },
   audio: { name: 'audio', read: 'load audio file', write: 'save audio' },
   video: { name: 'video', read: 'load video file', write: 'save video' },
-  code: { name: 'code', read: 'read file', write: 'write file' },
+  code: { name: '', read: 'read file', write: 'write file' },
   archive: { name: 'archive', read: 'extract archive', write: 'create archive' },
 };

@@ -17,13 +17,18 @@ export interface ReadQuery {
   readonly cues: readonly QueryCue[];
   /** The terms of each wish, when the query holds several. */
   readonly wishes: readonly Terms[];
+  /** Whether the wishes are set apart as a list (`;`, lines), and not only by commas and `and`. */
+  readonly form: 'list' | 'prose';
 }
 
 /** Models paste files into queries; what comes later is their contents. */
 const MAX_QUERY_CHARS = 1_500;
 const MAX_WISHES = 8;
+/** Longer text in lines is a document that was pasted, not a list of wishes. */
+const MAX_LIST_CHARS = 400;
 /** Base64, hashes and keys: text without a space that no tool is described by. */
 const BLOB = /[A-Za-z0-9+/=_-]{64,}/g;
+const LIST_BREAK = /[;；\n]/;
 const WISH_BREAK = /[.;!?](?=\s|$)|[。；！？，、]|\n|,\s|\b(?:and|then|also|plus|as well as)\b/i;
 
 /** Tables of a ranking, stemmed once. */
@@ -64,16 +69,19 @@ export function readQuery(query: string, tables: QueryTables): ReadQuery {
   const text = query.slice(0, MAX_QUERY_CHARS).replace(BLOB, ' ');
   const cued = tables.ranking.cues === 'on' ? findCues(text) : { text, cues: [] };
   const terms = termsOf(cued.text, tables);
-  const wishes = cued.text
-    .split(WISH_BREAK)
-    .slice(0, MAX_WISHES)
-    .map((wish) => termsOf(wish, tables))
-    .filter((wish) => wish.size > 0);
+  const listed = wishesOf(cued.text, LIST_BREAK, tables);
+  const isList = listed.length > 1 && cued.text.length <= MAX_LIST_CHARS;
+  const wishes = isList ? listed : wishesOf(cued.text, WISH_BREAK, tables);
   const cues = cued.cues.map(({ kind, query: words }) => ({
     kind,
     terms: new Map(splitWords(words).map((word) => [cachedStem(word), 1])),
   }));
-  return { terms, cues, wishes: wishes.length > 1 ? wishes : [] };
+  return { terms, cues, wishes: wishes.length > 1 ? wishes : [], form: isList ? 'list' : 'prose' };
+}
+
+function wishesOf(text: string, separator: RegExp, tables: QueryTables): Terms[] {
+  const wishes = text.split(separator).map((wish) => termsOf(wish, tables));
+  return wishes.filter((wish) => wish.size > 0).slice(0, MAX_WISHES);
 }
 
 /** A word that comes twice weighs more, but not twice as much. Numbers say nothing of a tool. */

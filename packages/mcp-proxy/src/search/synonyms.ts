@@ -14,6 +14,7 @@ export const SYNONYM_GROUPS: readonly string[] = [
   'merge combine join',
   'run execute start launch',
   'compute calculate math sum',
+  'add sum plus total',
   'choose pick select random',
   'copy duplicate clone fork',
   'rename move',

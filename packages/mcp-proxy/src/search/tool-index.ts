@@ -3,7 +3,7 @@ import type { ListedTool, ToolHit } from '../answers.js';
 import { analyseTool, type FieldWords } from './analyse-tool.js';
 import { type Ranking, readRanking, type ToolSearchOptions } from './options.js';
 import { Postings } from './postings.js';
-import { makeTables, type QueryCue, type QueryTables, type ReadQuery, readQuery } from './read-query.js';
+import { makeTables, type QueryCue, type QueryTables, type ReadQuery, readQuery, type Terms } from './read-query.js';
 import { searchBySubstring } from './substring-search.js';
 
 export interface ToolIndex {
@@ -71,8 +71,11 @@ function searchIndex(index: Index, query: string, { limit = 10, servers }: Index
     const found = searchBySubstring(index.tools, query).filter((hit) => servers?.has(hit.serverName) ?? true);
     return { hits: found.slice(0, limit), matched: found.length };
   }
-  const ordered = byName(index, top, scores).slice(0, limit);
-  const shared = withWishes(index, ordered, read, { limit, servers });
+  const ordered = byName(index, top, scores);
+  const shared =
+    read.form === 'list'
+      ? inTurns(index, ordered, read, { limit, servers })
+      : withWishes(index, ordered.slice(0, limit), read, { limit, servers });
   const hits = shared.map((tool) => ({ ...index.tools[tool]!, score: scores[tool]! }));
   return { hits, matched };
 }
@@ -127,6 +130,33 @@ function byName({ tools, ranking }: Index, top: readonly number[], scores: Float
   return [...top].sort((a, b) => scores[b]! - scores[a]! || a - b);
 }
 
+interface Scope {
+  readonly limit: number;
+  readonly servers: ReadonlySet<string> | undefined;
+}
+
+/** The wishes of a list are answered in turns: the best tool of each first, then the second best, then what all together find. */
+function inTurns(index: Index, ordered: readonly number[], { wishes }: ReadQuery, scope: Scope): readonly number[] {
+  const answers = wishes.map((wish) => bestOf(index, wish, Math.ceil(scope.limit / wishes.length), scope.servers));
+  const turns = Math.max(...answers.map((answer) => answer.length));
+  const found = new Set<number>();
+  for (let turn = 0; turn < turns; turn++) {
+    for (const answer of answers) {
+      const tool = answer[turn];
+      if (tool !== undefined) found.add(tool);
+    }
+  }
+  for (const tool of ordered) found.add(tool);
+  return [...found].slice(0, scope.limit);
+}
+
+function bestOf(index: Index, terms: Terms, count: number, servers: ReadonlySet<string> | undefined): number[] {
+  const scores = new Float64Array(index.tools.length);
+  index.postings.addScores(terms, scores);
+  if (servers !== undefined) leaveOut(index, servers, scores);
+  return byName(index, highest(scores, count * SAME_NAME_ROOM).top, scores).slice(0, count);
+}
+
 /**
  * Every wish of a query gets a share: when its own best tool is not among the hits, it takes one of the last places. Only a
  * tool whose name holds a word of the wish counts as found by it.
@@ -135,16 +165,13 @@ function withWishes(
   index: Index,
   ordered: readonly number[],
   { wishes, cues }: ReadQuery,
-  { limit, servers }: { readonly limit: number; readonly servers: ReadonlySet<string> | undefined },
+  { limit, servers }: Scope,
 ): readonly number[] {
   const asked = cues.filter(({ kind }) => index.ranking.weights.cue[kind] >= CLAIMING_CUE).map(({ terms }) => terms);
   if (wishes.length + asked.length === 0 || ordered.length < limit) return ordered;
   const missing: number[] = [];
   for (const wish of [...asked, ...wishes]) {
-    const scores = new Float64Array(index.tools.length);
-    index.postings.addScores(wish, scores);
-    if (servers !== undefined) leaveOut(index, servers, scores);
-    const found = highest(scores, 1).top[0];
+    const found = bestOf(index, wish, 1, servers)[0];
     if (found === undefined || ordered.includes(found) || missing.includes(found)) continue;
     const name = wordsOf(index.tools[found]!, index.ranking).name;
     if (name.some((word) => wish.has(word))) missing.push(found);
