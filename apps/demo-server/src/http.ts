@@ -1,0 +1,169 @@
+/** The HTTP edge: the MCP endpoint, the operator's pages, and who may reach them. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type ServerType, serve } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { z } from 'zod';
+import type { Demo } from './demo.js';
+import { HttpSessions } from './http-sessions.js';
+import type { DemoOptions } from './options.js';
+import { homePage, operatorPage } from './pages.js';
+
+export interface RunningServer {
+  /** For example http://127.0.0.1:4747 */
+  readonly url: string;
+  /** Opens the operator's page; a secret, for the terminal of whoever started the server. */
+  readonly operatorToken: string;
+  close(): Promise<void>;
+}
+
+const COOKIE = 'interlock_operator';
+const SWEEP_EVERY_MS = 60_000;
+const MAX_BODY_BYTES = 64 * 1024;
+
+const decisionBody = z.discriminatedUnion('decision', [
+  z.object({ decision: z.literal('approve') }),
+  z.object({ decision: z.literal('reject'), reason: z.string().max(500).default('rejected by the operator') }),
+]);
+
+/** Starts listening and resolves once the port is open. */
+export async function startHttp(demo: Demo, options: DemoOptions, log: (line: string) => void): Promise<RunningServer> {
+  const operatorToken = randomBytes(24).toString('base64url');
+  const sessions = new HttpSessions({
+    createServer: (sessionId) => demo.createServer(sessionId),
+    onEnd: (sessionId) => demo.endSession(sessionId),
+    onError: (error) => log(`session: ${(error as Error).message}`),
+    idleMs: options.sessionIdleMs,
+  });
+  const app = createApp({ demo, sessions, operatorToken, host: options.host });
+
+  const server = await new Promise<ServerType>((resolve, reject) => {
+    const listening = serve({ fetch: app.fetch, hostname: options.host, port: options.port }, () => resolve(listening));
+    listening.once('error', reject);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  const sweep = setInterval(() => sessions.endIdle().catch((error) => log(`sweep: ${error.message}`)), SWEEP_EVERY_MS);
+  sweep.unref();
+
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    operatorToken,
+    async close() {
+      clearInterval(sweep);
+      await sessions.closeAll();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+interface AppParts {
+  readonly demo: Demo;
+  readonly sessions: HttpSessions;
+  readonly operatorToken: string;
+  readonly host: string;
+}
+
+function createApp({ demo, sessions, operatorToken, host }: AppParts): Hono {
+  const app = new Hono();
+
+  // A page of another site must not reach a server on loopback (DNS rebinding, cross-site requests).
+  app.use(async (c, next) => {
+    const requestHost = hostnameOf(`http://${c.req.header('host') ?? ''}`);
+    if (!isOwnHost(requestHost, host)) return c.text('This Host is not served here.', 403);
+    const origin = c.req.header('origin');
+    if (origin !== undefined && !isOwnHost(hostnameOf(origin), host)) return c.text('This Origin is not allowed.', 403);
+    return next();
+  });
+
+  app.all('/mcp', (c) => sessions.handle(c.req.raw));
+  app.get('/', (c) => c.html(homePage(new URL(c.req.url).origin, demo.storageDescription)));
+
+  app.use('/operator/*', operatorOnly(operatorToken));
+  app.use('/operator', operatorOnly(operatorToken));
+  app.get('/operator', async (c) => c.html(operatorPage(await demo.payments.waiting())));
+  app.get('/operator/payments/:runId', async (c) => {
+    const payment = await demo.payments.peek(c.req.param('runId'));
+    return payment ? c.json(payment) : c.json({ error: 'No payment waits under this id.' }, 404);
+  });
+  app.post('/operator/payments/:runId', async (c) => {
+    const parsed = decisionBody.safeParse(await bodyOf(c));
+    if (!parsed.success) {
+      return c.json({ error: 'Send {"decision": "approve"} or {"decision": "reject", "reason": "…"}.' }, 400);
+    }
+    const { decision, ...rest } = parsed.data;
+    const result = await demo.decide(
+      c.req.param('runId'),
+      decision === 'approve' ? { kind: 'approve' } : { kind: 'reject', reason: 'reason' in rest ? rest.reason : '' },
+      'operator',
+    );
+    if (c.req.header('accept')?.includes('text/html')) return c.redirect('/operator', 303);
+    switch (result.kind) {
+      case 'decided':
+        return c.json({ status: result.outcome.kind, ...result.outcome.answer });
+      case 'already_decided':
+        return c.json(
+          { error: 'This payment was decided before; a run is resumed once.', status: result.outcome.kind },
+          409,
+        );
+      case 'being_decided':
+        return c.json({ error: 'Somebody is deciding this payment right now.' }, 409);
+      case 'unknown':
+        return c.json({ error: 'No payment waits under this id.' }, 404);
+      default:
+        return result satisfies never;
+    }
+  });
+  app.onError((error, c) => {
+    // The message may name paths; the caller learns only that it failed.
+    process.stderr.write(`http: ${error.message}\n`);
+    return c.json({ error: 'The server failed to answer; see its log.' }, 500);
+  });
+  return app;
+}
+
+/** Lets in who has the token: as a bearer header, as the cookie, or once in the query, which sets the cookie. */
+function operatorOnly(token: string) {
+  return async (c: Context, next: () => Promise<void>) => {
+    const query = c.req.query('token');
+    if (query !== undefined && isSame(query, token)) {
+      setCookie(c, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/operator' });
+      return c.redirect('/operator', 303);
+    }
+    const given = c.req.header('authorization')?.replace(/^Bearer /i, '') ?? getCookie(c, COOKIE);
+    if (given === undefined || !isSame(given, token)) {
+      return c.text('Only the operator may come here: open the link that the server printed when it started.', 401);
+    }
+    return next();
+  };
+}
+
+/** Compares digests, so that neither content nor length of the token shows in the time taken. */
+function isSame(given: string, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+async function bodyOf(c: Context): Promise<unknown> {
+  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) return undefined;
+  try {
+    return c.req.header('content-type')?.includes('json') ? await c.req.json() : await c.req.parseBody();
+  } catch {
+    return undefined; // Not readable as either: the caller is told what to send.
+  }
+}
+
+function hostnameOf(url: string): string | undefined {
+  try {
+    return new URL(url).hostname;
+  } catch {
+    return undefined;
+  }
+}
+
+function isOwnHost(hostname: string | undefined, configured: string): boolean {
+  return (
+    hostname !== undefined && ['localhost', '127.0.0.1', '[::1]', configured, `[${configured}]`].includes(hostname)
+  );
+}

@@ -1,0 +1,156 @@
+/** Payments: small ones are made at once, large ones wait in the run-store until an operator has decided. */
+import { type AgentRunState, newAgentRunId, type RunStore, RunStoreError } from '@mcp-interlock/run-store';
+
+/** What is to be paid, and by whom. */
+export interface PaymentOrder {
+  readonly sessionKey: string;
+  readonly principal: string;
+  /** Whole euros. */
+  readonly amount: number;
+  /** `2 × Desk lamp` and so on, for the operator to read. */
+  readonly items: readonly string[];
+}
+
+export interface Receipt {
+  readonly receipt: string;
+  readonly amount: number;
+}
+
+/** How an operator's decision ended; kept with the run for those who ask again. */
+export type PaymentOutcome = { readonly sessionKey: string } & (
+  | { readonly kind: 'paid'; readonly answer: Receipt }
+  | { readonly kind: 'rejected'; readonly answer: { readonly reason: string } }
+);
+
+/** A paused payment as an operator sees it. */
+export interface WaitingPayment {
+  readonly runId: string;
+  readonly order: PaymentOrder;
+}
+
+export type Decision = { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string };
+
+export type DecisionResult =
+  | { readonly kind: 'decided'; readonly outcome: PaymentOutcome; readonly order: PaymentOrder }
+  /** Somebody was first; their outcome stands. */
+  | { readonly kind: 'already_decided'; readonly outcome: PaymentOutcome }
+  | { readonly kind: 'being_decided' }
+  | { readonly kind: 'unknown' };
+
+export type PaymentProgress =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'settled'; readonly outcome: PaymentOutcome }
+  | { readonly kind: 'unknown' };
+
+/** One decision may take this long before another operator may try, in milliseconds. */
+const DECISION_LEASE_MS = 30_000;
+const TENANT = 'demo';
+
+export class Payments {
+  readonly #runs: RunStore<AgentRunState>;
+
+  constructor(runs: RunStore<AgentRunState>) {
+    this.#runs = runs;
+  }
+
+  /**
+   * Makes a payment now. The demo has no bank: a receipt stands for the effect. As with a bank, a payment repeated under
+   * the same key is the same payment, so that a decision that died half way can be given again.
+   */
+  pay(order: PaymentOrder, idempotencyKey: string): Receipt {
+    return { receipt: `receipt-${idempotencyKey}`, amount: order.amount };
+  }
+
+  /** Parks a payment and returns the id of its run: whoever holds it may ask how it went. */
+  async park(order: PaymentOrder): Promise<string> {
+    const runId = newAgentRunId();
+    const toolCall = { id: `call-${runId}`, name: 'cart_pay', arguments: { amount: order.amount, items: order.items } };
+    const state: AgentRunState = {
+      messages: [{ role: 'assistant', content: '', toolCalls: [toolCall] }],
+      pendingToolCallIds: [toolCall.id],
+      stepsSoFar: 1,
+      tokensSoFar: 0,
+      pauseKind: 'approval',
+      pendingApprovalToolCall: { toolCall, isClientTool: false },
+      meta: order,
+    };
+    await this.#runs.store(runId, state, { scope: scopeOf(order.principal), ifAbsent: true });
+    return runId;
+  }
+
+  /** Looks at a paused payment without touching it. */
+  async peek(runId: string): Promise<WaitingPayment | undefined> {
+    const state = await knownOnly(this.#runs.load(runId));
+    return state ? { runId, order: orderOf(state) } : undefined;
+  }
+
+  /** Payments that wait for an operator. */
+  async waiting(): Promise<readonly WaitingPayment[]> {
+    const { runs } = await this.#runs.list({ tenant: TENANT, kind: 'approval' });
+    const payments = await Promise.all(runs.map(({ runId }) => this.peek(runId)));
+    return payments.filter((payment) => payment !== undefined);
+  }
+
+  /**
+   * Resumes a paused payment, once: the run is claimed, the payment made, the outcome recorded. When this process dies in
+   * between, the claim expires and the decision can be given again; when it was recorded, everybody else gets that outcome.
+   */
+  async decide(runId: string, decision: Decision, operator: string): Promise<DecisionResult> {
+    const claimed = await knownOnly(this.#runs.claim(runId, { leaseMs: DECISION_LEASE_MS, owner: operator }));
+    switch (claimed?.kind) {
+      case 'claimed': {
+        const order = orderOf(claimed.claim.state);
+        const outcome: PaymentOutcome = {
+          sessionKey: order.sessionKey,
+          ...(decision.kind === 'approve'
+            ? { kind: 'paid', answer: this.pay(order, runId) }
+            : { kind: 'rejected', answer: { reason: decision.reason } }),
+        };
+        await claimed.claim.ack({ outcome });
+        return { kind: 'decided', outcome, order };
+      }
+      case 'settled':
+        return { kind: 'already_decided', outcome: outcomeOf(claimed.outcome) };
+      case 'held':
+        return { kind: 'being_decided' };
+      case 'not_found':
+      case undefined:
+        return { kind: 'unknown' };
+      default:
+        return claimed satisfies never;
+    }
+  }
+
+  /** How a parked payment stands, for the principal that it belongs to; to everybody else it is unknown. */
+  async progress(runId: string, principal: string): Promise<PaymentProgress> {
+    const scope = scopeOf(principal);
+    // Waiting first: a run that is decided between the two reads is found by the second.
+    if (await knownOnly(this.#runs.load(runId, { scope }))) return { kind: 'waiting' };
+    const settled = await knownOnly(this.#runs.outcome(runId, { scope }));
+    return settled ? { kind: 'settled', outcome: outcomeOf(settled.outcome) } : { kind: 'unknown' };
+  }
+}
+
+/** Somebody else's run, or an id that no run can have: to whoever asks, both are unknown. */
+async function knownOnly<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    const isUnknown = error instanceof RunStoreError && ['SCOPE_MISMATCH', 'INVALID_RUN_ID'].includes(error.code);
+    if (isUnknown) return undefined;
+    throw error;
+  }
+}
+
+function scopeOf(principal: string) {
+  return { tenant: TENANT, principal };
+}
+
+/** The runs of this store were written by `park`, and the store checks that what it reads is what was written. */
+function orderOf(state: AgentRunState): PaymentOrder {
+  return state.meta as PaymentOrder;
+}
+
+function outcomeOf(value: unknown): PaymentOutcome {
+  return value as PaymentOutcome;
+}

@@ -1,0 +1,74 @@
+/** Where state lives: embedded by default, a SQLite file for what must survive a restart, or one Redis for everything. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GateStore } from '@mcp-interlock/fsm-gate';
+import { memoryGateStore } from '@mcp-interlock/fsm-gate';
+import { redisGateStore } from '@mcp-interlock/fsm-gate/redis';
+import { type AgentRunState, createRunStore, memoryRunBackend, type RunStore } from '@mcp-interlock/run-store';
+import { redisRunBackend } from '@mcp-interlock/run-store/redis';
+import { openSqlite } from '@mcp-interlock/run-store/sqlite';
+import { Redis } from 'ioredis';
+import type { DemoOptions } from './options.js';
+import { type CartStore, memoryCarts, redisCarts } from './shop/carts.js';
+
+export interface Storage {
+  /** For people: where state is, without credentials. */
+  readonly description: string;
+  readonly gateStore: GateStore;
+  readonly runs: RunStore<AgentRunState>;
+  readonly carts: CartStore;
+  close(): Promise<void>;
+}
+
+/** A decision may take until tomorrow. */
+const RUN_TTL_SECONDS = 24 * 3600;
+
+export async function openStorage(options: DemoOptions, onError: (error: unknown) => void): Promise<Storage> {
+  if (options.redisUrl !== undefined) return openRedisStorage(options.redisUrl, onError);
+  const embedded = { gateStore: memoryGateStore(), carts: memoryCarts() };
+  if (options.dataFolder === undefined) {
+    return {
+      ...embedded,
+      description: 'memory',
+      runs: createRunStore<AgentRunState>({
+        backend: memoryRunBackend({ maxRuns: 10_000 }),
+        ttlSeconds: RUN_TTL_SECONDS,
+      }),
+      close: async () => {},
+    };
+  }
+  mkdirSync(options.dataFolder, { recursive: true, mode: 0o700 });
+  const path = join(options.dataFolder, 'runs.db');
+  const sqlite = await openSqlite({ path });
+  return {
+    ...embedded,
+    description: `memory; paused payments in ${path}`,
+    runs: createRunStore<AgentRunState>({ backend: sqlite.backend, ttlSeconds: RUN_TTL_SECONDS, index: 'clear' }),
+    close: async () => sqlite.close(),
+  };
+}
+
+async function openRedisStorage(url: string, onError: (error: unknown) => void): Promise<Storage> {
+  const redis = new Redis(url, { lazyConnect: true });
+  redis.on('error', onError);
+  const place = `Redis at ${redis.options.host}:${redis.options.port}`;
+  try {
+    await redis.connect();
+  } catch (error) {
+    redis.disconnect();
+    throw new Error(`The ${place} (from REDIS_URL) cannot be reached. Start it, or unset REDIS_URL.`, { cause: error });
+  }
+  const gateStore = redisGateStore({ client: redis, prefix: 'interlock:demo:gate:' });
+  return {
+    description: place,
+    gateStore,
+    runs: createRunStore<AgentRunState>({
+      backend: redisRunBackend({ client: redis }),
+      keyPrefix: 'interlock:demo:run:',
+      ttlSeconds: RUN_TTL_SECONDS,
+      index: 'clear',
+    }),
+    carts: redisCarts(redis),
+    close: async () => void (await redis.quit()),
+  };
+}

@@ -1,0 +1,117 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, inject, it } from 'vitest';
+import { connectAgent } from '../src/tour/agent.js';
+
+const cli = join(import.meta.dirname, '../dist/cli.js');
+
+describe('the tour', () => {
+  it('plays to its end without a terminal and exits 0', async () => {
+    const { code, stdout } = await run(['--tour']);
+    expect(code).toBe(0);
+    for (const chapter of [
+      'The gate',
+      'Cheap answers',
+      'A payment that waits',
+      'Resumed exactly once',
+      'Many servers behind one tool',
+    ]) {
+      expect(stdout).toContain(chapter);
+    }
+    expect(stdout).toContain('409');
+    expect(stdout).toMatch(/era: (legacy|modern)|legacy|modern/);
+  });
+
+  it.skipIf(!inject('redisUrl'))('plays the same with everything shared in Redis', async () => {
+    const { code, stdout } = await run(['--tour'], { REDIS_URL: inject('redisUrl')! });
+    expect(stdout).toContain('every answer above was checked');
+    expect(code).toBe(0);
+  });
+});
+
+describe('the command line', () => {
+  it('serves stdio with the protocol and nothing else on stdout', async () => {
+    const transport = new StdioClientTransport({ command: process.execPath, args: [cli, '--stdio'], stderr: 'ignore' });
+    const client = new Client({ name: 'test', version: '0' });
+    const strays: Error[] = [];
+    client.onerror = (error) => strays.push(error);
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toContain('cart_add_item');
+    const status = await client.callTool({ name: 'mcp', arguments: {} });
+    expect(JSON.stringify(status.content)).toContain('filesystem');
+    await client.close();
+    expect(strays).toEqual([]);
+  });
+
+  it('says what is wrong with an option and how to use it, and exits 1', async () => {
+    const { code, stdout, stderr } = await run(['--port', 'x']);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/--port must be a number.*Usage/s);
+  });
+
+  it('says that the port is taken instead of a stack', async () => {
+    const first = spawn(process.execPath, [cli, '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [chunk] = (await once(first.stdout, 'data')) as [Buffer];
+    const port = /127\.0\.0\.1:(\d+)/.exec(chunk.toString())?.[1] ?? '';
+    const { code, stderr } = await run(['--port', port]);
+    first.kill('SIGTERM');
+    await once(first, 'exit');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/EADDRINUSE|in use/);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('leaves no upstream process behind when it is told to stop', async () => {
+    const child = spawn(process.execPath, [cli, '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+    const agent = await connectAgent(/http:\S+:\d+/.exec(chunk.toString())?.[0] ?? '');
+    await agent.call('mcp', { connect: 'memory' });
+    await agent.call('mcp', { connect: 'filesystem' });
+    const upstreams = childrenOf(child.pid!);
+    expect(upstreams).toHaveLength(2);
+
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    expect(upstreams.filter(isAlive)).toEqual([]);
+  });
+});
+
+/** Process ids of the direct children. */
+function childrenOf(pid: number): number[] {
+  const table = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' });
+  const rows = table
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/).map(Number));
+  return rows.filter(([, parent]) => parent === pid).map(([child]) => child!);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // ESRCH: there is no such process.
+  }
+}
+
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [cli, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, REDIS_URL: '', ...env },
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...output };
+}

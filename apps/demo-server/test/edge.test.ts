@@ -1,0 +1,121 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { HttpSessions } from '../src/http-sessions.js';
+import { aParkedPayment, aRunningDemo } from './running.js';
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '0' } },
+};
+const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+describe('the HTTP edge', () => {
+  it('turns away a foreign Host and a foreign Origin, as a rebinding page would send them', async () => {
+    const { server } = await aRunningDemo();
+    expect(await statusOf(`${server.url}/mcp`, { host: 'evil.test' })).toBe(403);
+    expect(await statusOf(`${server.url}/mcp`, { origin: 'https://evil.test' })).toBe(403);
+    expect(await statusOf(`${server.url}/mcp`, { origin: server.url })).toBe(405);
+  });
+
+  it('answers a request of an unknown session with 404, so that the client starts anew', async () => {
+    const { server } = await aRunningDemo();
+    const response = await fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, 'mcp-session-id': crypto.randomUUID() },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('initialize') } });
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['no request', '"hello"'],
+    ['a call without a session', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })],
+    ['an empty batch', '[]'],
+  ])('refuses %s with a 4xx and goes on serving', async (_, body) => {
+    const running = await aRunningDemo();
+    const response = await fetch(`${running.server.url}/mcp`, { method: 'POST', headers, body });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+    expect(await (await running.agent()).toolNames()).toContain('cart_add_item');
+  });
+
+  it('lets only the operator see and decide payments', async () => {
+    const running = await aRunningDemo();
+    const runId = await aParkedPayment(await running.agent());
+    for (const authorization of ['', 'Bearer ', 'Bearer wrong', `Bearer ${running.server.operatorToken}x`]) {
+      const response = await fetch(`${running.server.url}/operator/payments/${runId}`, { headers: { authorization } });
+      expect(response.status).toBe(401);
+      expect(await response.text()).not.toContain('desk');
+    }
+    expect((await fetch(`${running.server.url}/operator`)).status).toBe(401);
+  });
+});
+
+describe('sessions', () => {
+  it('end after they were silent too long, and what was kept for them goes', async () => {
+    let now = 1_000;
+    const ended: string[] = [];
+    const { demo } = await aRunningDemo();
+    const sessions = new HttpSessions({
+      createServer: (id) => demo.createServer(id),
+      onEnd: async (id) => void ended.push(id),
+      onError: (error) => expect.unreachable(String(error)),
+      idleMs: 500,
+      now: () => now,
+    });
+    const opened = await sessions.handle(post(initialize));
+    const id = opened.headers.get('mcp-session-id');
+    await opened.text();
+    now += 499;
+    await sessions.endIdle();
+    expect(sessions.size).toBe(1);
+    now += 1;
+    await sessions.endIdle();
+    expect(sessions.size).toBe(0);
+    expect(ended).toEqual([id]);
+  });
+
+  it('are bounded: the one that was silent longest makes room', async () => {
+    let now = 0;
+    const { demo } = await aRunningDemo();
+    const sessions = new HttpSessions({
+      createServer: (id) => demo.createServer(id),
+      onEnd: async () => {},
+      onError: (error) => expect.unreachable(String(error)),
+      idleMs: 60_000,
+      maxSessions: 3,
+      now: () => now++,
+    });
+    for (let opened = 0; opened < 10; opened++) await (await sessions.handle(post(initialize))).text();
+    expect(sessions.size).toBe(3);
+    await sessions.closeAll();
+  });
+
+  it('end when the client says so', async () => {
+    const running = await aRunningDemo();
+    const agent = await running.agent();
+    await agent.call('cart_add_item', { sku: 'stool' });
+    await agent.close();
+    expect(running.logged).toEqual([]);
+  });
+});
+
+function post(body: unknown): Request {
+  return new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Status of a GET with headers that `fetch` would not send. */
+function statusOf(url: string, sent: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers: sent }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}

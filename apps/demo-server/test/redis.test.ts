@@ -1,0 +1,32 @@
+import { describe, expect, inject, it } from 'vitest';
+import { aParkedPayment, aRunningDemo } from './running.js';
+
+const redisUrl = inject('redisUrl');
+
+describe.skipIf(!redisUrl)('two servers on one Redis', () => {
+  it('decide a payment that the other one parked, and the agent hears of it', async () => {
+    const [here, there] = [await aRunningDemo({ redisUrl }), await aRunningDemo({ redisUrl })];
+    const agent = await here.agent();
+    const runId = await aParkedPayment(agent);
+    const changes = agent.listChanges();
+
+    expect((await there.operator('GET', runId)).status).toBe(200);
+    expect((await there.operator('POST', runId)).status).toBe(200);
+    expect((await here.operator('POST', runId)).status).toBe(409);
+    await agent.listChanged(changes + 1);
+    expect(await agent.toolNames()).toContain('order_start_over');
+  });
+
+  it('name the Redis for people without its password', async () => {
+    const { demo } = await aRunningDemo({ redisUrl });
+    expect(demo.storageDescription).toMatch(/^Redis at [\w.]+:\d+$/);
+  });
+});
+
+describe('a Redis that cannot be reached', () => {
+  it('ends the start with an error that says so, and no password in it', async () => {
+    const start = aRunningDemo({ redisUrl: 'redis://user:secret@127.0.0.1:1' });
+    await expect(start).rejects.toThrow('The Redis at 127.0.0.1:1 (from REDIS_URL) cannot be reached');
+    await expect(start).rejects.not.toThrow(/secret/);
+  });
+});
