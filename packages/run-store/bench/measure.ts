@@ -1,20 +1,21 @@
 /**
- * Interleaved rounds of asynchronous operations, some in flight at once: throughput as a ratio to the first case of
- * the same round, and the latency of each operation for the tail.
+ * Interleaved rounds of asynchronous operations, some in flight at once: throughput as a ratio to a baseline of the same
+ * round, and the latency of each operation for the tail.
  */
 import { quantile, type Spread, spread } from '@mcp-interlock/test-kit/bench';
 
 export interface BenchCase {
   readonly name: string;
-  /** Puts in place what the operations of a round need; not timed. */
+  /** Name of the case that this one is compared with; a baseline names itself. */
+  readonly baseline: string;
+  /** Puts in place what the operations of a round need; not timed. Round −1 warms up. */
   prepare?(round: number): Promise<unknown>;
   /** One operation. */
-  run(round: number, operation: number): Promise<unknown>;
+  run(operation: number): Promise<unknown>;
 }
 
 export interface MeasureOptions {
-  /** The first is the baseline. */
-  readonly cases: readonly [BenchCase, ...BenchCase[]];
+  readonly cases: readonly BenchCase[];
   readonly operations: number;
   readonly inFlight: number;
   readonly rounds: number;
@@ -26,9 +27,7 @@ export interface Measured {
   readonly us: Spread;
   /** Baseline time / case time, round by round: 1 is as fast as the baseline. */
   readonly speed: Spread;
-  /** 99th percentile of the latencies of a round, in microseconds. */
-  readonly p99: Spread;
-  /** Case's p99 / baseline's p99, round by round. */
+  /** Case's 99th percentile of latency / baseline's, round by round. */
   readonly p99Ratio: Spread;
 }
 
@@ -43,28 +42,29 @@ export async function measure(options: MeasureOptions): Promise<Measured[]> {
     // Every other round runs backwards, so that no case always profits from its neighbour.
     for (const one of round % 2 === 0 ? options.cases : options.cases.toReversed()) {
       await one.prepare?.(round);
-      const measured = await timeRound(one, round, options);
+      const measured = await timeRound(one, options);
       if (round >= 0) rounds.get(one.name)!.push(measured);
     }
   }
-  const baseline = rounds.get(options.cases[0].name)!;
-  return [...rounds].map(([name, own]) => ({
-    name,
-    us: spread(own.map(({ us }) => us)),
-    speed: spread(own.map(({ us }, round) => baseline[round]!.us / us)),
-    p99: spread(own.map(({ p99 }) => p99)),
-    p99Ratio: spread(own.map(({ p99 }, round) => p99 / baseline[round]!.p99)),
-  }));
+  return options.cases.map(({ name, baseline }) => {
+    const [own, base] = [rounds.get(name)!, rounds.get(baseline)!];
+    return {
+      name,
+      us: spread(own.map(({ us }) => us)),
+      speed: spread(own.map(({ us }, round) => base[round]!.us / us)),
+      p99Ratio: spread(own.map(({ p99 }, round) => p99 / base[round]!.p99)),
+    };
+  });
 }
 
-async function timeRound(one: BenchCase, round: number, { operations, inFlight }: MeasureOptions): Promise<Round> {
+async function timeRound(one: BenchCase, { operations, inFlight }: MeasureOptions): Promise<Round> {
   const latencies: number[] = [];
   let next = 0;
   const worker = async () => {
     while (next < operations) {
       const operation = next++;
       const began = performance.now();
-      await one.run(round, operation);
+      await one.run(operation);
       latencies.push(performance.now() - began);
     }
   };
