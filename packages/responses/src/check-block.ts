@@ -1,21 +1,37 @@
 /** Whether a content block is one that clients of both eras accept (MCP 2026-07-28, schema: `ContentBlock`). */
 import { checkedBase64 } from './base64.js';
-import { assertJson } from './json.js';
+import { jsonCopy } from './json.js';
 import { ResponseError } from './response-error.js';
-import type { ContentBlock } from './types.js';
+import type { ContentBlock, Meta } from './types.js';
 
-/** Hands back `block` if every client can read it. `what` names it in the error. */
+/** A copy of `block`, if every client can read it. `what` names it in the error. */
 export function checkBlock(block: unknown, what: string): ContentBlock {
-  const fields = record(block, what);
-  checkFields(fields, what);
-  if (fields.annotations !== undefined) checkAnnotations(record(fields.annotations, `${what}.annotations`), what);
-  checkMeta(fields._meta, what);
-  return block as ContentBlock; // Checked above, field by field.
+  const copy = jsonCopy(withoutUndefined(record(block, what), 2));
+  checkFields(copy, what);
+  if (copy.annotations !== undefined) checkAnnotations(record(copy.annotations, `${what}.annotations`), what);
+  if (copy._meta !== undefined) record(copy._meta, `${what}._meta`);
+  return copy as unknown as ContentBlock; // Checked above, field by field.
 }
 
-/** `_meta` may hold anything that is JSON. */
-export function checkMeta(meta: unknown, what: string): void {
-  if (meta !== undefined) assertJson(record(meta, `${what}._meta`));
+/** An option that was passed on as undefined is one that was not given. */
+function withoutUndefined(fields: Record<string, unknown>, levels: number): Record<string, unknown> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (levels === 1) return Object.fromEntries(given);
+  return Object.fromEntries(
+    given.map(([key, value]) => [
+      key,
+      isRecord(value) && key !== '_meta' ? withoutUndefined(value, levels - 1) : value,
+    ]),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `_meta` may hold anything that is JSON; what is kept is a copy. */
+export function readMeta(meta: unknown, what: string): Meta {
+  return jsonCopy(record(meta, `${what}._meta`));
 }
 
 function checkFields(block: Record<string, unknown>, what: string): void {
@@ -53,7 +69,7 @@ function checkLink(link: Record<string, unknown>, what: string): void {
 function checkResource(resource: Record<string, unknown>, what: string): void {
   checkUri(resource.uri, what);
   if (resource.mimeType !== undefined) checkMimeType(resource.mimeType, what);
-  checkMeta(resource._meta, what);
+  if (resource._meta !== undefined) record(resource._meta, `${what}._meta`);
   if ((resource.text === undefined) === (resource.blob === undefined)) refuse(`${what} must have either text or blob`);
   if (resource.blob === undefined) checkText(resource.text, `${what}.text`);
   else checkedBase64(resource.blob, `${what}.blob`);
@@ -81,8 +97,7 @@ function checkAnnotations(annotations: Record<string, unknown>, what: string): v
 }
 
 function record(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // Keys are strings.
-  return refuse(`${what} must be an object`);
+  return isRecord(value) ? value : refuse(`${what} must be an object`);
 }
 
 function checkText(value: unknown, what: string): void {

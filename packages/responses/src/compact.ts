@@ -3,8 +3,8 @@ import { brand } from './brand.js';
 import { rememberCodec } from './codec.js';
 import { type CountTokens, estimateTokens } from './estimate-tokens.js';
 import { type CompactFormat, FORMATS, type Format, formatNamed, JSON_FORMAT } from './formats.js';
-import { assertJson } from './json.js';
-import { ResponseError } from './response-error.js';
+import { assertJson, jsonCopy } from './json.js';
+import { ResponseError, typed } from './response-error.js';
 import { isSameData } from './same-data.js';
 import { sampleOf } from './sample.js';
 import { stringify } from './stringify.js';
@@ -46,14 +46,15 @@ const SURPRISE = 1.2;
  */
 export function compact(data: unknown, options: CompactOptions = {}): ToolResult & { _meta: Meta } {
   const size = assertJson(data);
-  if (options._meta !== undefined) assertJson(options._meta);
-  const count = options.countTokens ?? estimateTokens;
+  const meta = options._meta === undefined ? {} : jsonCopy(options._meta);
+  const count = checkedCounter(options.countTokens ?? estimateTokens);
   const formats = readFormats(options.formats);
-  const { format, text } =
-    size <= WHOLE_UP_TO ? chooseWhole(data, formats, count) : chooseSampled(data, size, formats, count);
+  const { format, text } = typed(() =>
+    size <= WHOLE_UP_TO ? chooseWhole(data, formats, count) : chooseSampled(data, size, formats, count),
+  );
   const result = brand({
     content: [{ type: 'text' as const, text }],
-    _meta: { ...options._meta, [COMPACT_META_KEY]: { format: format.name } } as Meta, // Else the key would be the only one known.
+    _meta: { ...meta, [COMPACT_META_KEY]: { format: format.name } } as Meta, // Else the key would be the only one known.
   });
   rememberCodec(result, { encode: (value) => format.encode(value) ?? JSON.stringify(value), decode: format.decode });
   return result;
@@ -138,6 +139,19 @@ function decodesTo({ format, text }: Choice, data: unknown): boolean {
     // A text that its own notation cannot read is no candidate.
     return false;
   }
+}
+
+function checkedCounter(countTokens: CountTokens): CountTokens {
+  return (text) => {
+    let tokens: unknown;
+    try {
+      tokens = countTokens(text);
+    } catch (cause) {
+      throw new ResponseError('INVALID_OPTION', 'compact: countTokens threw; see the cause.', { cause });
+    }
+    if (typeof tokens === 'number' && tokens >= 0) return tokens;
+    throw new ResponseError('INVALID_OPTION', `compact: countTokens gave ${String(tokens)}; it must give a number.`);
+  };
 }
 
 function readFormats(names: readonly CompactFormat[] | undefined): readonly Format[] {

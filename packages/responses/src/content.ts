@@ -2,6 +2,7 @@
 import { type BinaryInput, toBase64 } from './base64.js';
 import { brand } from './brand.js';
 import { checkBlock } from './check-block.js';
+import { typed } from './response-error.js';
 import type { ContentAnnotations, ContentBlock, ContentResult, Meta, ResourceLinkBlock } from './types.js';
 
 /** What any block may carry besides its content. */
@@ -56,8 +57,12 @@ export function embeddedResource(given: EmbeddedResourceOptions): ContentResult 
   return single({ type: 'resource', resource }, { annotations, _meta } as BlockOptions, 'resource');
 }
 
-function single(content: object, { annotations, _meta }: BlockOptions, what: string): ContentResult {
-  const block: ContentBlock = checkBlock(
+function single(content: object, options: BlockOptions, what: string): ContentResult {
+  return typed(() => brand({ content: [block(content, options, what)] }));
+}
+
+function block(content: object, { annotations, _meta }: BlockOptions, what: string): ContentBlock {
+  return checkBlock(
     {
       ...content,
       ...(annotations === undefined ? {} : { annotations: readAnnotations(annotations) }),
@@ -65,7 +70,6 @@ function single(content: object, { annotations, _meta }: BlockOptions, what: str
     },
     what,
   );
-  return brand({ content: [block] });
 }
 
 function readAnnotations(annotations: NonNullable<BlockOptions['annotations']>): unknown {

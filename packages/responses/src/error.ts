@@ -42,12 +42,20 @@ export function required(field: string): ToolResult {
  * ```
  */
 export function toolError(code: ErrorCode, options: ToolErrorOptions): ToolResult & { _meta: Meta } {
-  const { fields, text } = bounded(readFields(code, options), options?.maxChars ?? DEFAULT_ERROR_CHARS);
+  const { fields, text } = bounded(readFields(code, options), readMaxChars(options));
   return brand({
     content: [{ type: 'text' as const, text }],
     isError: fields.severity !== 'warning',
     _meta: { [ERROR_META_KEY]: errorTwin(fields) },
   });
+}
+
+function readMaxChars(options: Partial<ToolErrorOptions> | undefined): number {
+  try {
+    return Number(options?.maxChars ?? DEFAULT_ERROR_CHARS);
+  } catch {
+    return DEFAULT_ERROR_CHARS;
+  }
 }
 
 /** The facts of an error as plain JSON, without the fields that say nothing. */
@@ -89,13 +97,22 @@ function roughLength(fields: ErrorFields): number {
 }
 
 function readFields(code: unknown, options: Partial<ToolErrorOptions> | undefined): ErrorFields {
+  try {
+    return fieldsOf(code, options);
+  } catch {
+    // Options that cannot be read must not cost the error that they are about.
+    return { code: asText(code), severity: 'error', message: '[unreadable]' };
+  }
+}
+
+function fieldsOf(code: unknown, options: Partial<ToolErrorOptions> | undefined): ErrorFields {
   const { message, suggestion, availableActions, severity, details, retryAfter } = options ?? {};
   return {
     code: asText(code),
     severity: readSeverity(severity),
     message: asText(message ?? code),
     suggestion: suggestion === undefined || suggestion === null ? undefined : asText(suggestion),
-    availableActions: Array.isArray(availableActions) ? availableActions.map(asText) : undefined,
+    availableActions: Array.isArray(availableActions) ? Array.from(availableActions, asText) : undefined,
     details: readDetails(details),
     retryAfter: typeof retryAfter === 'number' && retryAfter > 0 && retryAfter < Infinity ? retryAfter : undefined,
   };
@@ -107,11 +124,6 @@ function readSeverity(severity: unknown): ErrorSeverity {
 
 function readDetails(details: unknown): Record<string, string> | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
-  try {
-    // `fromEntries` defines its keys, so that a detail called `__proto__` is one like any other.
-    return Object.fromEntries(Object.entries(details).map(([key, value]) => [key, asText(value)]));
-  } catch {
-    // A getter or proxy that throws costs the details, not the error.
-    return { details: '[unreadable]' };
-  }
+  // `fromEntries` defines its keys, so that a detail called `__proto__` is one like any other.
+  return Object.fromEntries(Object.entries(details).map(([key, value]) => [key, asText(value)]));
 }

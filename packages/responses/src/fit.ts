@@ -9,7 +9,7 @@ import { ERROR_META_KEY } from './error-types.js';
 import { binaryLength, type Fits, fitsWithin, type Limits } from './limits.js';
 import { parseToolError } from './parse-tool-error.js';
 import { isSameData } from './same-data.js';
-import type { AnyToolResult, ContentBlock, ContentResult, TextBlock } from './types.js';
+import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from './types.js';
 
 export interface FitOptions extends Limits {
   /**
@@ -52,7 +52,7 @@ function fitError(result: AnyToolResult, fits: Fits): ContentResult {
 }
 
 /** A block, and the notes that follow it. */
-type Part = readonly Readonly<ContentBlock>[];
+type Part = readonly AnyContentBlock[];
 
 interface Draft {
   readonly parts: readonly Part[];
@@ -87,7 +87,8 @@ function fitContent(result: AnyToolResult, fits: Fits, more: FitOptions['more'])
   }
 
   const shortened: ContentResult = {
-    content: draft.parts.flat().map((block) => ({ ...block })),
+    // The caller's own blocks, and texts.
+    content: draft.parts.flat().map((block) => ({ ...block })) as ContentBlock[],
     _meta: { ...result._meta, [FIT_META_KEY]: { omissions: draft.omissions } },
   };
   if (draft.structured !== undefined) {
@@ -185,13 +186,13 @@ function note(text: string): TextBlock {
   return { type: 'text', text };
 }
 
-function describe(block: Readonly<ContentBlock>): string {
+function describe(block: AnyContentBlock): string {
   const bytes = Math.floor((binaryLength(block) * 3) / 4);
   const kind = block.type === 'image' || block.type === 'audio' ? `${block.type} (${block.mimeType})` : 'resource';
   return `${kind} of ${bytes} bytes`;
 }
 
-function textIn(block: Readonly<ContentBlock>): string {
+function textIn(block: AnyContentBlock): string {
   if (block.type === 'text') return block.text;
   return block.type === 'resource' && 'text' in block.resource ? block.resource.text : '';
 }
@@ -199,12 +200,12 @@ function textIn(block: Readonly<ContentBlock>): string {
 // Among many blocks, cutting one that is shorter than the note about it gains nothing.
 const WORTH_CUTTING = 200;
 
-function textLengthIn(content: Part): (block: Readonly<ContentBlock>) => number {
+function textLengthIn(content: Part): (block: AnyContentBlock) => number {
   const least = content.length > 3 ? WORTH_CUTTING : 0;
   return (block) => (textIn(block).length > least ? textIn(block).length : 0);
 }
 
-function withText(block: Readonly<ContentBlock>, text: string): Readonly<ContentBlock> {
+function withText(block: AnyContentBlock, text: string): AnyContentBlock {
   if (block.type === 'text') return { ...block, text };
   return block.type === 'resource' && 'text' in block.resource
     ? { ...block, resource: { ...block.resource, text } }
@@ -212,10 +213,7 @@ function withText(block: Readonly<ContentBlock>, text: string): Readonly<Content
 }
 
 /** Indexes of the blocks with any size, the largest first. */
-function largestFirst(
-  content: readonly Readonly<ContentBlock>[],
-  sizeOf: (block: Readonly<ContentBlock>) => number,
-): number[] {
+function largestFirst(content: readonly AnyContentBlock[], sizeOf: (block: AnyContentBlock) => number): number[] {
   return content
     .map((block, index) => ({ index, size: sizeOf(block) }))
     .filter(({ size }) => size > 0)

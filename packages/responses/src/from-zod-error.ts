@@ -40,7 +40,7 @@ export function fromZodError(
   error: ValidationErrorLike,
   options: FromZodErrorOptions = {},
 ): ToolResult & { _meta: Meta } {
-  const fields = error.issues.flatMap((issue) => fieldsOf(issue as Issue, [], options));
+  const fields = readFields(error, options);
   const shown = fields.slice(0, LISTED);
   const names = shown.map((field) => field.name).join(', ');
   const more = fields.length > shown.length ? ` and ${fields.length - shown.length} more` : '';
@@ -52,6 +52,15 @@ export function fromZodError(
       ...(options.correlationId === undefined ? {} : { correlation_id: options.correlationId }),
     },
   });
+}
+
+function readFields(error: ValidationErrorLike, options: FromZodErrorOptions): Field[] {
+  try {
+    return error.issues.flatMap((issue) => fieldsOf(issue as Issue, [], options));
+  } catch {
+    // An error or input that cannot be read is not valid either; which field it is cannot be told.
+    return [{ name: 'input', problem: 'it cannot be read' }];
+  }
 }
 
 /** Its further details depend on library and version, so each is checked where it is read. */

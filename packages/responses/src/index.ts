@@ -51,6 +51,7 @@ export { type StructuredOptions, type StructuredResult, structured, structuredAs
 export { success } from './success.js';
 export { toonSuccess } from './toon.js';
 export type {
+  AnyContentBlock,
   AnyToolResult,
   AudioBlock,
   ContentAnnotations,

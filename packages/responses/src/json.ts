@@ -1,5 +1,5 @@
 /** Whether data is JSON through and through, so that sending it loses nothing. */
-import { ResponseError } from './response-error.js';
+import { asResponseError, ResponseError, typed } from './response-error.js';
 import { joinPath } from './stringify.js';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
@@ -24,6 +24,12 @@ export function assertJson(data: unknown): number {
   } catch (cause) {
     throw cause instanceof ResponseError ? cause : explain(data, cause);
   }
+}
+
+/** A copy of `data` that no getter, proxy or later change can turn into something else. Throws as {@link assertJson} does. */
+export function jsonCopy<T>(data: T): T {
+  assertJson(data);
+  return typed(() => JSON.parse(JSON.stringify(data)) as T); // The same data, by what was just asserted.
 }
 
 // Thrown on the fast path, which keeps no paths: `explain` looks for the place afterwards.
@@ -121,7 +127,7 @@ function explain(data: unknown, cause: unknown): ResponseError {
       if (shape) return notJson(path, shape.is, shape.wayOut);
       keys = Object.keys(value);
     } catch (thrown) {
-      return unreadable(path, thrown);
+      return asResponseError(thrown, path);
     }
     for (const key of keys) {
       const at = joinPath(path, key, Array.isArray(value));
@@ -129,7 +135,7 @@ function explain(data: unknown, cause: unknown): ResponseError {
       try {
         child = Reflect.get(value, key);
       } catch (thrown) {
-        return unreadable(at, thrown);
+        return asResponseError(thrown, at);
       }
       const found = visit(child, at);
       if (found) return found;
@@ -137,7 +143,7 @@ function explain(data: unknown, cause: unknown): ResponseError {
     return undefined;
   };
 
-  return visit(data, '$') ?? unreadable('$', cause);
+  return visit(data, '$') ?? asResponseError(cause, '$');
 }
 
 function isJsonPrimitive(value: unknown): boolean {
@@ -179,11 +185,4 @@ function nameOf(value: object): string {
 
 function notJson(path: string, is: string, wayOut: string): ResponseError {
   return new ResponseError('NOT_JSON', `${path} ${is}, which JSON would lose or change. ${wayOut}`, { path });
-}
-
-function unreadable(path: string, cause: unknown): ResponseError {
-  return new ResponseError('UNREADABLE', `Reading ${path} threw. Copy the data into plain objects first.`, {
-    path,
-    cause,
-  });
 }

@@ -1,7 +1,7 @@
 /** How large an answer may be, and how its size is measured. */
 import { type CountTokens, estimateTokens } from './estimate-tokens.js';
 import { ResponseError } from './response-error.js';
-import type { AnyToolResult, ContentBlock } from './types.js';
+import type { AnyContentBlock, AnyToolResult } from './types.js';
 
 /** Limits of one answer; all that are given hold at once. */
 export interface Limits {
@@ -38,7 +38,7 @@ export const hostLimits: { readonly 'claude-code': Limits; readonly conservative
 };
 
 /** Whether content, and the structured twin of its text, may be sent. */
-export type Fits = (content: readonly Readonly<ContentBlock>[], structured: unknown) => boolean;
+export type Fits = (content: readonly AnyContentBlock[], structured: unknown) => boolean;
 
 /** The measure for `result`. @throws ResponseError `INVALID_OPTION` for a limit that no answer could meet */
 export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
@@ -85,7 +85,7 @@ function reserveOf({ reserve = 0 }: Limits): number {
   throw new ResponseError('INVALID_OPTION', `fit: reserve is ${String(reserve)}; it must be a share from 0 to 0.9.`);
 }
 
-function textsOf(block: Readonly<ContentBlock>): string[] {
+function textsOf(block: AnyContentBlock): string[] {
   switch (block.type) {
     case 'text':
       return [block.text];
@@ -99,7 +99,7 @@ function textsOf(block: Readonly<ContentBlock>): string[] {
 }
 
 /** Characters of base64, which are bytes on the wire. */
-export function binaryLength(block: Readonly<ContentBlock>): number {
+export function binaryLength(block: AnyContentBlock): number {
   if (block.type === 'image' || block.type === 'audio') return block.data.length;
   return block.type === 'resource' && 'blob' in block.resource ? block.resource.blob.length : 0;
 }

@@ -1,12 +1,12 @@
 /** One result out of several. */
-import { brand } from './brand.js';
-import { checkBlock, checkMeta } from './check-block.js';
-import { assertJson } from './json.js';
-import { ResponseError } from './response-error.js';
-import type { AnyToolResult, ContentBlock, ContentResult } from './types.js';
+import { brand, isToolResponse } from './brand.js';
+import { checkBlock, readMeta } from './check-block.js';
+import { jsonCopy } from './json.js';
+import { ResponseError, typed } from './response-error.js';
+import type { AnyContentBlock, AnyToolResult, ContentResult } from './types.js';
 
 /** A result, a single block, or plain text. */
-export type MixPart = AnyToolResult | Readonly<ContentBlock> | string;
+export type MixPart = AnyToolResult | AnyContentBlock | string;
 
 /**
  * Joins `parts` in their order into one result. It is an error if one of them is, and then carries no
@@ -20,6 +20,10 @@ export type MixPart = AnyToolResult | Readonly<ContentBlock> | string;
  * ```
  */
 export function mix(...parts: readonly MixPart[]): ContentResult {
+  return typed(() => join(parts));
+}
+
+function join(parts: readonly MixPart[]): ContentResult {
   const results = parts.map(toResult);
   const content = results.flatMap((result, part) =>
     result.content.map((block, index) => checkBlock(block, `part ${part}: content[${index}]`)),
@@ -34,14 +38,21 @@ export function mix(...parts: readonly MixPart[]): ContentResult {
   }
   const result: ContentResult = { content };
   if (structured[0] && !isError) {
-    assertJson(structured[0].structuredContent);
-    result.structuredContent = structured[0].structuredContent as Record<string, unknown>; // The v2 era may have any JSON here.
+    result.structuredContent = readStructured(structured[0]);
   }
   if (isError) result.isError = true;
   const metas = results.flatMap((part) => part._meta ?? []);
-  if (metas.length > 0) result._meta = Object.assign({}, ...metas);
-  checkMeta(result._meta, 'the mix');
+  if (metas.length > 0) result._meta = readMeta(Object.assign({}, ...metas), 'the mix');
   return brand(result);
+}
+
+/** What is no object only modern clients accept: `structured` was told so, a result built by hand was not. */
+function readStructured(part: AnyToolResult): Record<string, unknown> {
+  const { structuredContent } = part;
+  const isObject =
+    typeof structuredContent === 'object' && structuredContent !== null && !Array.isArray(structuredContent);
+  if (isObject || isToolResponse(part)) return jsonCopy(structuredContent) as Record<string, unknown>; // As checked just now.
+  throw new ResponseError('INVALID_CONTENT', 'structuredContent must be an object. Build it with structured().');
 }
 
 function toResult(part: MixPart, index: number): AnyToolResult {

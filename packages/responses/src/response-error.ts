@@ -37,3 +37,33 @@ export class ResponseError extends Error {
     this.path = options.path;
   }
 }
+
+/**
+ * Runs `build` so that only {@link ResponseError}s come out: whatever else is thrown came from reading the data (a getter,
+ * a proxy, one that answers differently each time), or from data that is too deep or too large.
+ */
+export function typed<T>(build: () => T): T {
+  try {
+    return build();
+  } catch (cause) {
+    throw asResponseError(cause, '$');
+  }
+}
+
+export function asResponseError(cause: unknown, path: string): ResponseError {
+  if (cause instanceof ResponseError) return cause;
+  if (cause instanceof RangeError && /string length/i.test(cause.message)) {
+    return new ResponseError('TOO_LARGE', 'The data is too large for one text. Send a page of it, or a link.', {
+      cause,
+    });
+  }
+  if (cause instanceof RangeError) {
+    return new ResponseError('TOO_DEEP', 'The data is nested too deep to be serialised. Flatten it or send a part.', {
+      cause,
+    });
+  }
+  return new ResponseError('UNREADABLE', `Reading ${path} threw. Copy the data into plain objects first.`, {
+    path,
+    cause,
+  });
+}

@@ -1,5 +1,5 @@
 /** Serialising as JSON does, with errors that name the place. */
-import { ResponseError } from './response-error.js';
+import { asResponseError, ResponseError } from './response-error.js';
 
 /** Serialises a value to JSON text; may be compiled for one schema. */
 export type StringifyFn = (value: unknown) => string;
@@ -15,17 +15,7 @@ export function stringify(value: unknown, indent?: number): string | undefined {
 
 /** Why `JSON.stringify` threw `cause` on `value`. Runs only after a failure, so it may be slow. */
 export function stringifyFailure(value: unknown, cause: unknown): ResponseError {
-  if (cause instanceof ResponseError) return cause;
-  if (cause instanceof RangeError && /string length/i.test(cause.message)) {
-    return new ResponseError('TOO_LARGE', 'The data is too large for one text. Send a page of it, or a link.', {
-      cause,
-    });
-  }
-  if (cause instanceof RangeError) {
-    return new ResponseError('TOO_DEEP', 'The data is nested too deep to be serialised. Flatten it or send a part.', {
-      cause,
-    });
-  }
+  if (cause instanceof ResponseError || cause instanceof RangeError) return asResponseError(cause, '$');
   const found = findUnserialisable(value);
   const path = found?.path ?? '$';
   if (found?.kind === 'bigint') {
@@ -40,10 +30,7 @@ export function stringifyFailure(value: unknown, cause: unknown): ResponseError 
       cause,
     });
   }
-  return new ResponseError('UNREADABLE', `Reading ${path} threw. Copy the data into plain objects first.`, {
-    path,
-    cause,
-  });
+  return asResponseError(cause, path);
 }
 
 interface Found {

@@ -1,7 +1,7 @@
 /** Data for programs and models at once: `structuredContent`, and a text with the same facts. */
 import { brand } from './brand.js';
-import { assertJson, isPlain } from './json.js';
-import { ResponseError } from './response-error.js';
+import { assertJson, isPlain, jsonCopy } from './json.js';
+import { ResponseError, typed } from './response-error.js';
 import { type SchemaLike, validate, validateAsync } from './schema.js';
 import { joinPath, stringify } from './stringify.js';
 import type { Meta } from './types.js';
@@ -40,18 +40,19 @@ export interface StructuredResult {
  * ```
  */
 export function structured(data: unknown, options: StructuredOptions = {}): StructuredResult {
-  return build(data, options.schema === undefined ? data : validate(data, options.schema), options);
+  const output = options.schema === undefined ? data : validate(data, options.schema);
+  return typed(() => build(data, output, options));
 }
 
 /** {@link structured} for schemas that validate asynchronously. */
 export async function structuredAsync(data: unknown, options: StructuredOptions = {}): Promise<StructuredResult> {
-  return build(data, options.schema === undefined ? data : await validateAsync(data, options.schema), options);
+  const output = options.schema === undefined ? data : await validateAsync(data, options.schema);
+  return typed(() => build(data, output, options));
 }
 
 function build(data: unknown, output: unknown, options: StructuredOptions): StructuredResult {
   if (output !== data && options.unknownKeys !== 'strip') refuseDropped(data, output, '$');
   assertJson(output);
-  if (options._meta !== undefined) assertJson(options._meta);
   if (options.era !== 'modern' && !isRecord(output)) {
     throw new ResponseError(
       'INVALID_CONTENT',
@@ -64,7 +65,7 @@ function build(data: unknown, output: unknown, options: StructuredOptions): Stru
     content: [{ type: 'text' as const, text }],
     // Read back from the text, so that the two can never differ, whatever a getter or a later change does.
     structuredContent: JSON.parse(text) as Record<string, unknown>, // Any JSON, if the caller chose the modern era.
-    ...(options._meta === undefined ? {} : { _meta: options._meta }),
+    ...(options._meta === undefined ? {} : { _meta: jsonCopy(options._meta) }),
   });
 }
 

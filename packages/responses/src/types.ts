@@ -83,10 +83,19 @@ export interface ContentResult {
   [key: string]: unknown;
 }
 
-/** Any result that a helper of this package reads: its own, or one that was built by hand. */
+/** Any result that a helper of this package reads: its own, one of an SDK, or one that was built by hand. */
 export interface AnyToolResult {
-  readonly content: readonly Readonly<ContentBlock>[];
+  readonly content: readonly AnyContentBlock[];
   readonly structuredContent?: unknown;
-  readonly isError?: boolean;
-  readonly _meta?: Readonly<Meta>;
+  readonly isError?: boolean | undefined;
+  readonly _meta?: Readonly<Meta> | undefined;
 }
+
+/** A block whose optional fields may also be there and undefined, as the types of the SDKs have it. */
+export type AnyContentBlock = Loose<ContentBlock>;
+
+type Loose<T> = T extends readonly (infer Item)[]
+  ? readonly Loose<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K> ? Loose<T[K]> | undefined : Loose<T[K]> }
+    : T;

@@ -1,5 +1,6 @@
 /** A call of an action that does not exist. */
 
+import { asText } from './as-text.js';
 import { toolError } from './error.js';
 import { clip } from './error-envelope.js';
 import { nearest } from './nearest.js';
@@ -19,15 +20,26 @@ const LISTED = 30;
  * ```
  */
 export function unknownAction(action: string, available: readonly string[]): ToolResult & { _meta: Meta } {
-  const meant = nearest(String(action), available);
-  const others = available.filter((name) => name !== meant);
+  const given = asText(action);
+  const names = readNames(available);
+  const meant = nearest(given, names);
+  const others = names.filter((name) => name !== meant);
   const listed = (meant === undefined ? others : [meant, ...others]).slice(0, LISTED);
   return toolError('UNKNOWN_ACTION', {
-    message: `There is no action "${clip(String(action), 100)}".`,
-    suggestion: suggestionFor(meant, available.length),
+    message: `There is no action "${clip(given, 100)}".`,
+    suggestion: suggestionFor(meant, names.length),
     availableActions: listed,
-    ...(available.length > listed.length ? { details: { actions_in_all: String(available.length) } } : {}),
+    ...(names.length > listed.length ? { details: { actions_in_all: String(names.length) } } : {}),
   });
+}
+
+function readNames(available: unknown): string[] {
+  try {
+    return Array.isArray(available) ? Array.from(available, asText) : [];
+  } catch {
+    // A list that cannot be read names nothing.
+    return [];
+  }
 }
 
 function suggestionFor(meant: string | undefined, count: number): string {

@@ -117,7 +117,7 @@ describe('a block that clients would refuse is never built', () => {
   test('nor is _meta that is no JSON', () => {
     expect(caught(() => text('x', { _meta: { when: new Date() } }))).toMatchObject({
       code: 'NOT_JSON',
-      path: '$.when',
+      path: '$._meta.when',
     });
   });
 
