@@ -55,9 +55,13 @@ const CLIENT_INFO = { name: 'interlock-mcp-proxy', version: '0.1.0' };
 /** Statuses of a server that only knows the older HTTP+SSE transport (specification, "Backwards compatibility"). */
 const OLDER_TRANSPORT_STATUSES = new Set([400, 404, 405]);
 
-/** A resolver that leaves waiting between attempts to the proxy, which knows when somebody asks for one. */
+/** A resolver that leaves waiting between attempts to the proxy, which knows when a person asks for one. */
 export function createPatientResolver(options: Parameters<typeof createEraResolver>[0] = {}): EraResolver {
-  return createEraResolver({ ...options, backoffMs: { min: 0, max: 0 } });
+  const resolver = createEraResolver(options);
+  return {
+    resolve: (request) => resolver.resolve({ ...request, retryNow: true }),
+    reportMismatch: (key, used, more) => resolver.reportMismatch(key, used, more),
+  };
 }
 
 const sharedResolver: EraResolver = createPatientResolver();

@@ -47,6 +47,7 @@ export class StdioUpstreamTransport implements Transport {
   readonly #now: () => number;
   #child: ChildProcess | undefined;
   #exited: Promise<void> = Promise.resolve();
+  #released: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #closedByUs = false;
   /** Requests without an answer: what answers one of them is no flood. */
@@ -139,6 +140,7 @@ export class StdioUpstreamTransport implements Transport {
       });
       child.once('error', () => resolve());
     });
+    this.#released = new Promise((resolve) => child.once('close', () => resolve()));
     // `close` comes after the last byte of stdout, `exit` may come before it: an answer must not be lost.
     child.once('close', () => void this.#delivered.then(() => this.close()).then(() => this.onclose?.()));
     child.on('error', (error) => this.onerror?.(error));
@@ -215,6 +217,7 @@ export class StdioUpstreamTransport implements Transport {
     await groupGone(pid, this.#graceMs);
     unregisterGroup(pid);
     this.#dropPipes();
+    await this.#released;
   }
 
   /** Waits for the leader; a leader that has gone leaves nothing to wait for. */

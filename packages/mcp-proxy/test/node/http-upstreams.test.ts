@@ -98,6 +98,28 @@ describe('a server over HTTP', () => {
     });
   });
 
+  it('that comes up later is reached at the next attempt, without a wait of ours', async () => {
+    let up = false;
+    const upstream = await started(modernHttpUpstream());
+    const server = await started(
+      listen(async (request, response) => {
+        if (!up) return void response.writeHead(503).end();
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const headers = { ...request.headers, host: new URL(upstream.url).host } as Record<string, string>;
+        delete headers['content-length'];
+        delete headers.connection;
+        const forwarded = await fetch(upstream.url, { method: 'POST', headers, body: Buffer.concat(chunks) });
+        response.writeHead(forwarded.status, { 'content-type': forwarded.headers.get('content-type') ?? '' });
+        response.end(Buffer.from(await forwarded.arrayBuffer()));
+      }),
+    );
+    const provider = providerOf({ up: { url: `${server.origin}/mcp` } });
+    await expect(provider.connect('up')).rejects.toMatchObject({ code: 'UPSTREAM_CONNECT_FAILED' });
+    up = true;
+    expect((await provider.connect('up')).era).toBe('modern');
+  });
+
   it('that wants a login says how to sign in', async () => {
     const server = await started(listen((_request, response) => void response.writeHead(401).end()));
     await expect(providerOf({ up: { url: `${server.origin}/mcp` } }).connect('up')).rejects.toMatchObject({

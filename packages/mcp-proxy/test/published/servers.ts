@@ -62,7 +62,6 @@ export function publishedServers(folder: string): readonly PublishedServer[] {
     { name: 'notion', package: '@notionhq/notion-mcp-server', env: { NOTION_TOKEN: 'ntn_not_a_token' } },
     { name: 'exa', package: 'exa-mcp-server', env: { EXA_API_KEY: 'not-a-key' } },
     { name: 'tavily', package: 'tavily-mcp', env: { TAVILY_API_KEY: 'tvly-not-a-key' } },
-    { name: 'mongodb', package: 'mongodb-mcp-server', env: { MDB_MCP_TELEMETRY: 'disabled', HOME: folder } },
     { name: 'figma', package: 'figma-developer-mcp', args: ['--stdio'], env: { FIGMA_API_KEY: 'not-a-key' } },
     {
       name: 'github',
@@ -76,6 +75,5 @@ export function publishedServers(folder: string): readonly PublishedServer[] {
     },
     { name: 'maps', package: '@modelcontextprotocol/server-google-maps', env: { GOOGLE_MAPS_API_KEY: 'not-a-key' } },
     { name: 'brave', package: '@brave/brave-search-mcp-server', env: { BRAVE_API_KEY: 'not-a-key' } },
-    { name: 'supabase', package: '@supabase/mcp-server-supabase', args: ['--access-token', 'sbp_not_a_token'] },
   ];
 }
