@@ -61,9 +61,11 @@ async function attempt(call: ToolCall, { settings, approve }: CallSettings, opti
   let { args } = call;
   if (approve !== undefined) {
     // What is called is what was approved, whatever the host does to its object in the meantime.
-    args = structuredClone(call.args);
+    const copied = copyOf(call.args);
+    if (copied.kind !== 'copy') return decided(entry, ready.tool, copied);
+    args = copied.args;
     const decision = await askApproval(entry, ready.tool, args, approve, options);
-    if (decision.kind !== 'allow') return decided(entry, ready.tool, decision);
+    if (decision?.kind !== 'allow') return decided(entry, ready.tool, decision);
     const approved = ready.tool;
     ready = await makeReady(entry, toolName, options.signal);
     if (ready.kind !== 'ready') return { answer: ready, outcome: 'refused' };
@@ -103,13 +105,24 @@ async function makeReady(
   return { kind: 'unknown_tool', tool: toolName, server: serverName, similar: [], skipped: [] };
 }
 
+type Copied = { readonly kind: 'copy'; readonly args: unknown } | { readonly kind: 'deny'; readonly reason: string };
+
+function copyOf(args: unknown): Copied {
+  try {
+    return { kind: 'copy', args: structuredClone(args) };
+  } catch (error) {
+    return { kind: 'deny', reason: `its arguments cannot be copied (${reasonOf(error)}); pass JSON values only` };
+  }
+}
+
+/** What the hook says; undefined when it says nothing, which only a hook without types can do. */
 async function askApproval(
   entry: ServerEntry,
   tool: IMcpToolInfo,
   args: unknown,
   approve: ApproveCall,
   { signal, context }: RunOptions,
-): Promise<ApprovalDecision> {
+): Promise<ApprovalDecision | undefined> {
   const { serverName } = entry;
   const request = { serverName, toolName: tool.name, args: structuredClone(args), annotations: tool.annotations, tool };
   try {
@@ -123,10 +136,10 @@ async function askApproval(
 function decided(
   entry: ServerEntry,
   tool: IMcpToolInfo,
-  decision: Exclude<ApprovalDecision, { kind: 'allow' }>,
+  decision: Exclude<ApprovalDecision, { kind: 'allow' }> | undefined,
 ): Attempt {
   const listed = { serverName: entry.serverName, tool };
-  if (decision.kind === 'answer') {
+  if (decision?.kind === 'answer') {
     return { answer: { kind: 'result', tool: listed, result: decision.result }, outcome: 'answered' };
   }
   // Anything that is no clear yes is a no.

@@ -44,7 +44,7 @@ function answerText(answer: ProxyAnswer, maxSearchTokens: number): string {
     case 'unknown_server':
       return unknownServerText(answer.server, answer.known);
     case 'server_failed':
-      return `${statusLine(answer.status)}\n${reconnectHint(answer.status.serverName)}`;
+      return serverFailedText(answer);
     case 'unknown_tool':
       return unknownToolText(answer);
     case 'ambiguous':
@@ -132,6 +132,12 @@ function unknownServerText(server: string, known: readonly string[]): string {
   const names = known.map((name) => clippedLine(name, 80)).join(', ');
   const there = known.length === 0 ? 'No server is configured.' : `Servers: ${names}.`;
   return `No server is called "${clippedLine(server, 80)}". ${there}`;
+}
+
+function serverFailedText({ status, reason }: Extract<ProxyAnswer, { kind: 'server_failed' }>): string {
+  // A failed state says its reason already; any other is only what the server is in now.
+  const why = status.state.kind === 'failed' ? [] : [`Not done: ${clippedLine(reason, 500)}`];
+  return [statusLine(status), ...why, reconnectHint(status.serverName)].join('\n');
 }
 
 function unknownToolText(answer: Extract<ProxyAnswer, { kind: 'unknown_tool' }>): string {

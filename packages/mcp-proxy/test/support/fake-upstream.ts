@@ -16,6 +16,7 @@ export class FakeUpstream {
   /** What connecting does; by default it succeeds. */
   onConnect: (signal: AbortSignal | undefined) => Promise<void> = async () => {};
   onList: () => Promise<void> = async () => {};
+  onClose: () => Promise<void> = async () => {};
   onCall: (call: RecordedCall) => unknown = () => ({ content: [{ type: 'text', text: 'done' }] });
   connects = 0;
   lists = 0;
@@ -39,6 +40,11 @@ export class FakeUpstream {
     for (const listener of [...this.#closed]) listener(reason);
   }
 
+  /** Those who are told of a hang-up now. */
+  listenersOfClose(): readonly ((reason?: unknown) => void)[] {
+    return [...this.#closed];
+  }
+
   async connect(signal: AbortSignal | undefined): Promise<IMcpServer> {
     this.connects += 1;
     await this.onConnect(signal);
@@ -56,6 +62,7 @@ export class FakeUpstream {
       },
       close: async () => {
         this.closes += 1;
+        await this.onClose();
       },
       onToolsChanged: (listener) => {
         this.#changed.add(listener);
