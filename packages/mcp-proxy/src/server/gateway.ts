@@ -12,6 +12,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { MCP_PROXY_TOOL_NAME } from '../definition.js';
 import type { HostCapabilities, HostChannel, HostRequestMethod } from '../node/host-channel.js';
 import type { McpProxyTool } from '../proxy-tool.js';
 import { canonicalJson } from '../security/canonical.js';
@@ -62,7 +63,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     args: unknown,
     callOptions: IMcpCallOptions & { signal: AbortSignal },
   ): Promise<IMcpProxyResult> =>
-    name === proxy.asTool().name ? proxy.run(args, callOptions) : direct.call(name, args, callOptions);
+    name === MCP_PROXY_TOOL_NAME ? proxy.run(args, callOptions) : direct.call(name, args, callOptions);
 
   const callForLegacy = async (
     name: string,
@@ -125,7 +126,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       });
       server.setRequestHandler('tools/call', async ({ params }, ctx) => {
         const { name, arguments: args = {} } = params;
-        if (name !== proxy.asTool().name && !direct.knows(name)) {
+        if (name !== MCP_PROXY_TOOL_NAME && !direct.knows(name)) {
           throw new ProtocolError(
             ProtocolErrorCode.InvalidParams,
             `Unknown tool "${name}". The tools are found through "mcp".`,

@@ -3,6 +3,7 @@ import { McpProxyTool } from '../../src/index.js';
 import { createNodeProvider, type NodeProvider, type NodeProviderOptions, specsOf } from '../../src/node/index.js';
 import { createPatientResolver } from '../../src/node/open-client.js';
 import {
+  forward,
   type HttpUpstream,
   legacyHttpUpstream,
   listen,
@@ -103,15 +104,8 @@ describe('a server over HTTP', () => {
     const upstream = await started(modernHttpUpstream());
     const server = await started(
       listen(async (request, response) => {
-        if (!up) return void response.writeHead(503).end();
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk as Buffer);
-        const headers = { ...request.headers, host: new URL(upstream.url).host } as Record<string, string>;
-        delete headers['content-length'];
-        delete headers.connection;
-        const forwarded = await fetch(upstream.url, { method: 'POST', headers, body: Buffer.concat(chunks) });
-        response.writeHead(forwarded.status, { 'content-type': forwarded.headers.get('content-type') ?? '' });
-        response.end(Buffer.from(await forwarded.arrayBuffer()));
+        if (up) await forward(request, response, upstream.url);
+        else response.writeHead(503).end();
       }),
     );
     const provider = providerOf({ up: { url: `${server.origin}/mcp` } });
@@ -174,26 +168,10 @@ describe('a server over HTTP', () => {
 describe('a redirect', () => {
   it('within the origin is followed', async () => {
     const upstream = await started(modernHttpUpstream());
-    const { origin } = new URL(upstream.url);
     const server = await started(
       listen(async (request, response) => {
-        if (request.url === '/old') {
-          response.writeHead(308, { location: '/mcp' }).end();
-          return;
-        }
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk as Buffer);
-        const forwarded = await fetch(`${origin}/mcp`, {
-          method: request.method ?? 'POST',
-          headers: Object.fromEntries(
-            Object.entries(request.headers).filter(
-              ([name]) => !['host', 'connection', 'content-length'].includes(name),
-            ),
-          ) as Record<string, string>,
-          body: Buffer.concat(chunks),
-        });
-        response.writeHead(forwarded.status, { 'content-type': forwarded.headers.get('content-type') ?? '' });
-        response.end(Buffer.from(await forwarded.arrayBuffer()));
+        if (request.url === '/old') response.writeHead(308, { location: '/mcp' }).end();
+        else await forward(request, response, upstream.url);
       }),
     );
     const connection = await providerOf({ up: { url: `${server.origin}/old` } }).connect('up');
