@@ -18,6 +18,7 @@ export type {
   GateDecision,
   RefusedDecision,
 } from './decision-types.js';
+export { type Drawable, type MermaidOptions, toMermaid } from './diagram.js';
 export { initFsmEngine, resetXStateCache } from './engine.js';
 export { EffectNotRecordedError, GateError, type GateErrorCode } from './errors.js';
 export { StateMachineGate } from './gate.js';
