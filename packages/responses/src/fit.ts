@@ -7,6 +7,7 @@ import { errorTwin } from './error.js';
 import { shrinkError } from './error-envelope.js';
 import { ERROR_META_KEY } from './error-types.js';
 import { binaryLength, type Fits, fitsWithin, type Limits } from './limits.js';
+import type { Page } from './paginate.js';
 import { parseToolError } from './parse-tool-error.js';
 import { isSameData } from './same-data.js';
 import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from './types.js';
@@ -17,6 +18,8 @@ export interface FitOptions extends Limits {
    * first, so that it can name the right offset.
    */
   readonly more?: string | ((left: Omission) => string);
+  /** The page of `paginate` that the result shows: the note then gives the cursor for what comes next, cut or not. */
+  readonly page?: Pick<Page<unknown>, 'items' | 'offset' | 'total' | 'nextCursor' | 'cursorAfter'>;
 }
 
 /** Where a shortened result says what it left out: `{ omissions: Omission[] }`. */
@@ -32,12 +35,39 @@ export const FIT_META_KEY = 'interlock/fit';
  * @example
  * ```ts
  * fit(success(rows), { ...hostLimits['claude-code'], more: ({ shown }) => `call again with offset ${shown}` });
+ * fit(compact(page.items), { maxTokens: 5000, page });
  * ```
  */
 export function fit(result: AnyToolResult, options: FitOptions): ContentResult {
   const fits = fitsWithin(options, result);
-  if (fits(result.content, result.structuredContent)) return result as ContentResult; // Ours to read, the caller's to keep.
-  return result.isError ? fitError(result, fits) : fitContent(result, fits, options.more);
+  const whole = withPageNote(result, options.page);
+  if (fits(whole.content, whole.structuredContent)) return whole as ContentResult; // Ours to read, the caller's to keep.
+  return result.isError ? fitError(result, fits) : fitContent(result, fits, options.more ?? nextOf(options.page));
+}
+
+function withPageNote(result: AnyToolResult, page: FitOptions['page']): AnyToolResult {
+  if (page?.nextCursor === undefined || result.isError) return result;
+  const last = page.offset + page.items.length;
+  const text = `[Items ${page.offset + 1} to ${last} of ${page.total} shown. To get more: ${cursorHint(page.nextCursor)}.]`;
+  const noted = brand({ ...result, content: [...result.content, note(text)] });
+  const codec = codecOf(result);
+  if (codec) rememberCodec(noted, codec);
+  return noted;
+}
+
+/** Where the page's own items were cut, the next page starts with the first that was left out. */
+function nextOf(page: FitOptions['page']): FitOptions['more'] {
+  if (page === undefined) return undefined;
+  return ({ unit, shown, total }) =>
+    cursorHint(
+      unit === 'items' && total === page.items.length
+        ? page.cursorAfter(shown)
+        : (page.nextCursor ?? page.cursorAfter(0)),
+    );
+}
+
+function cursorHint(cursor: string): string {
+  return `call again with cursor ${cursor}`;
 }
 
 function fitError(result: AnyToolResult, fits: Fits): ContentResult {

@@ -1,8 +1,8 @@
 /** The valid name that a wrong one was most likely meant to be. */
 
 /**
- * The candidate nearest to `given`: the same words in another order or spelling of separators (`list_projects` for
- * `projects.list`), else the fewest typing mistakes (optimal string alignment distance), at most four in ten letters.
+ * The candidate nearest to `given`: the fewest typing mistakes (optimal string alignment distance), at most four
+ * in ten letters, whatever divides the words and in whatever order they are (`list_project` for `projects.list`).
  */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const wanted = normalise(given);
@@ -35,7 +35,7 @@ function normalise(name: string): Name {
 
 function distanceOf(a: Name, b: Name): number {
   if (a.plain === b.plain) return 0;
-  return a.words === b.words ? 0.5 : alignment(a.plain, b.plain);
+  return Math.min(alignment(a.plain, b.plain), 0.5 + alignment(a.words, b.words));
 }
 
 /** Insertions, deletions, replacements, and swaps of neighbours. */

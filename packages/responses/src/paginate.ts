@@ -30,7 +30,7 @@ export interface Page<T> {
  * @example
  * ```ts
  * const page = paginate(rows, { cursor: args.cursor, pageSize: 100, scope: args.filter });
- * return fit(compact(page.items), { maxTokens: 5000, more: ({ shown }) => `pass cursor ${page.cursorAfter(shown)}` });
+ * return fit(compact(page.items), { maxTokens: 5000, page });
  * ```
  */
 export function paginate<T>(items: readonly T[], options: PaginateOptions = {}): Page<T> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compact, fit, fromError, paginate, parseToolError } from '../src/index.js';
+import { compact, fit, fromError, paginate, parseToolError, readCompact } from '../src/index.js';
 import { caught } from './support/thrown.js';
 
 describe('paginate', () => {
@@ -91,6 +91,23 @@ describe('paginate', () => {
     const cursor = /pass cursor ([\w-]+)/.exec(note)![1]!;
     const [, shown] = /^\[(\d+) of 100/.exec(note)!;
     expect(paginate(rows, { cursor }).items[0]).toEqual(rows[Number(shown)]);
+  });
+
+  test('fit tells the cursor of the next page, cut or not, until there is none', () => {
+    const rows = items.map((id) => ({ id, text: 'some words for every row' }));
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = paginate(rows, { cursor, pageSize: 50 });
+      const limit = seen.length === 0 ? 100_000 : 900;
+      const answer = fit(compact(page.items), { maxChars: limit, page });
+      seen.push(...(readCompact(answer) as { id: number }[]).map((row) => row.id));
+      const note = (answer.content[1] as { text: string } | undefined)?.text;
+      if (seen.length === 50)
+        expect(note).toMatch(/^\[Items 1 to 50 of 120 shown\. To get more: call again with cursor [\w-]+\.\]$/);
+      cursor = note === undefined ? undefined : /call again with cursor ([\w-]+)/.exec(note)?.[1];
+    } while (cursor !== undefined);
+    expect(seen).toEqual(items);
   });
 
   test.each([0, -1, 1.5, Number.NaN, '5' as never])('a page size of %s is refused', (pageSize) => {

@@ -9,6 +9,7 @@ describe('an unknown action', () => {
   test.each([
     ['projects.lst', 'projects.list'],
     ['list_projects', 'projects.list'],
+    ['list_project', 'projects.list'],
     ['PROJECTS-GET', 'projects.get'],
     ['projectsCreate', 'projects.create'],
     ['user.invite', 'users.invite'],

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import * as api from '../src/index.js';
+import { renderGallery } from './support/gallery.js';
+
+const root = new URL('../', import.meta.url);
+const readmeUrl = new URL('README.md', root);
+const example = (name: string) => fileURLToPath(new URL(`examples/${name}.ts`, root));
+
+/** Runs an example as its reader would, against the built package. */
+async function run(name: string): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, ['--import', 'tsx', example(name)], { cwd: fileURLToPath(root) });
+}
+
+function section(text: string, name: string): string {
+  return new RegExp(`<!-- ${name} -->\\n([\\s\\S]*?)\\n<!-- /${name} -->`).exec(text)?.[1] ?? '';
+}
+
+describe('the README', () => {
+  test('shows in its gallery what the helpers really send (UPDATE_README=1 rewrites it)', () => {
+    const readme = readFileSync(readmeUrl, 'utf8');
+    const rendered = renderGallery();
+    if (process.env.UPDATE_README) {
+      const marks = /(<!-- gallery -->\n)[\s\S]*?(\n<!-- \/gallery -->)/;
+      writeFileSync(
+        readmeUrl,
+        readme.replace(marks, (_all, start: string, end: string) => start + rendered + end),
+      );
+      return;
+    }
+    expect(section(readme, 'gallery')).toBe(rendered);
+  });
+
+  test.each(['quick-start', 'both-sdks'])('shows the example %s as it is', (name) => {
+    expect(readFileSync(readmeUrl, 'utf8')).toContain(`\`\`\`ts\n${readFileSync(example(name), 'utf8')}\`\`\``);
+  });
+
+  test('names every helper and every error code', () => {
+    const readme = readFileSync(readmeUrl, 'utf8');
+    for (const name of Object.keys(api)) expect(readme, name).toContain(name);
+    const codes = readFileSync(new URL('src/response-error.ts', root), 'utf8').match(/^ {2}\| '[A-Z_]+'/gm) ?? [];
+    expect(codes.length).toBeGreaterThan(8);
+    for (const code of codes) expect(readme).toContain(code.replace(/[ |']/g, ''));
+  });
+
+  test('links to files that are there', () => {
+    const readme = readFileSync(readmeUrl, 'utf8');
+    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1]!);
+    expect(links.length).toBeGreaterThan(8);
+    for (const link of links) expect(existsSync(new URL(link, readmeUrl)), link).toBe(true);
+  });
+});
+
+describe('the examples run', () => {
+  test('quick-start: a page in the cheapest notation with its cursor, and an error with its way out', async () => {
+    const { stdout } = await run('quick-start');
+    expect(stdout).toMatch(
+      /^table: \d+ rows, columns divided by tab\nid\tcustomer\ttotal\tpaid\n1\tcustomer-0\t0\tfalse\n/,
+    );
+    expect(stdout).toMatch(
+      /\[\d+ of 200 items shown, \d+ left out\. To get the rest: call again with cursor [\w-]+\.\]/,
+    );
+    expect(stdout).toContain('<recovery>List all orders to see which customers there are.</recovery>');
+  });
+
+  test('both-sdks: one handler, registered with both', async () => {
+    const { stdout } = await run('both-sdks');
+    expect(JSON.parse(stdout)).toEqual({
+      content: [{ type: 'text', text: '{"city":"Bern","celsius":21}' }],
+      structuredContent: { city: 'Bern', celsius: 21 },
+    });
+  });
+});

@@ -1,0 +1,43 @@
+/** The README's gallery, made from the examples and what they really return. */
+import { readFileSync } from 'node:fs';
+import { gallery } from '../../examples/gallery.js';
+
+const source = readFileSync(new URL('../../examples/gallery.ts', import.meta.url), 'utf8');
+
+/** One section a helper: its call, what goes over the wire, what the model reads. */
+export function renderGallery(): string {
+  return Object.entries(gallery)
+    .map(([helper, call]) => renderEntry(helper, call()))
+    .join('\n');
+}
+
+function renderEntry(helper: string, result: unknown): string {
+  const { content } = result as { content: { type: string; text?: string; resource?: { text?: string } }[] };
+  const seen = content.map((block) => block.text ?? block.resource?.text ?? `(${block.type})`).join('\n');
+  return [
+    `#### \`${helper}\``,
+    '',
+    fenced('ts', codeOf(helper)),
+    '',
+    'sends',
+    '',
+    fenced('json', JSON.stringify(result)),
+    '',
+    'and the model sees',
+    '',
+    fenced('text', seen.replaceAll('\t', '⇥')),
+    '',
+  ].join('\n');
+}
+
+function codeOf(helper: string): string {
+  const region = new RegExp(`// #region ${helper}\\n([\\s\\S]*?)\\n +// #endregion`).exec(source)?.[1];
+  if (region === undefined) throw new Error(`examples/gallery.ts has no region '${helper}'`);
+  const body = region.replace(new RegExp(`^ *${helper}: \\(\\) =>\\s*`), '').replace(/,$/, '');
+  const indent = /\n( +)\S[^\n]*$/.exec(body)?.[1] ?? '';
+  return body.replaceAll(`\n${indent}`, '\n');
+}
+
+function fenced(language: string, code: string): string {
+  return `\`\`\`${language}\n${code}\n\`\`\``;
+}
