@@ -135,7 +135,8 @@ function openHttp(
   });
   const shared = { requestInit: { headers: { ...headers } }, fetch, ...(authProvider && { authProvider }) };
   // A gateway may hold servers of both eras under one origin.
-  const key = mcpEraCacheKey({ type: type === 'sse' ? 'http-sse' : 'streamable-http', url }, { scope: 'path' });
+  const origin = mcpEraCacheKey({ type: type === 'sse' ? 'http-sse' : 'streamable-http', url });
+  const key = `${origin}${new URL(url).pathname}`;
   // With a login, the question goes the way of every request, where the SDK adds the token and refreshes it.
   const probe = authProvider
     ? undefined
