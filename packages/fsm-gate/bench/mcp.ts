@@ -30,12 +30,12 @@ async function benchLists(): Promise<void> {
   const gated = server._requestHandlers.get('tools/list') as Handler;
   const context = { signal: new AbortController().signal };
   const request = { method: 'tools/list', params: {} };
-  const repeat = 200;
+  const repeat = 40;
   await compare({
     title: `tools/list of ${TOOLS} tools`,
     baseline: 'bare filter with a Set',
     operations: repeat,
-    rounds: 31,
+    rounds: 201,
     cases: {
       'bare filter with a Set': async () => {
         for (let at = 0; at < repeat; at += 1) {
@@ -94,7 +94,7 @@ async function v2(gated: boolean): Promise<() => Promise<unknown>> {
 
 async function benchCalls(sdk: string, make: (gated: boolean) => Promise<() => Promise<unknown>>): Promise<void> {
   const [bare, gated] = [await make(false), await make(true)];
-  const repeat = 300;
+  const repeat = 40;
   const times = (call: () => Promise<unknown>) => async () => {
     for (let at = 0; at < repeat; at += 1) await call();
   };
@@ -102,7 +102,7 @@ async function benchCalls(sdk: string, make: (gated: boolean) => Promise<() => P
     title: `a call that moves the state, ${sdk}, in-memory transport`,
     baseline: 'ungated server',
     operations: repeat,
-    rounds: 31,
+    rounds: 201,
     cases: { 'ungated server': times(bare), 'through attachGate': times(gated) },
     targets: { 'through attachGate': { kind: 'time', max: 1.1 } },
   });

@@ -39,8 +39,13 @@ export interface PendingCall {
 
 /** Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. */
 export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  const admission = await admit(pending, options);
-  if (admission.kind === 'refused') return refuse(pending, admission.refusal, options);
+  let admission: Admission;
+  try {
+    admission = await admit(pending, options);
+  } catch (error) {
+    return refuse(pending, refusalOf(error, pending, options), options);
+  }
+  if (admission.kind === 'refused') return refuse(pending, admission.decision, options);
   const { call } = admission;
   let result: unknown;
   try {
@@ -52,8 +57,7 @@ export async function runGated(pending: PendingCall, options: GatedCallOptions):
   const outcome = outcomeOfCall(pending.request, result);
   switch (outcome.kind) {
     case 'success':
-      // Before the answer leaves, so that the next call of this client finds the new state.
-      return commit(call, pending, result, options);
+      break;
     case 'failure':
       await call.rollback(outcome.reason);
       return result;
@@ -66,52 +70,69 @@ export async function runGated(pending: PendingCall, options: GatedCallOptions):
     default:
       return outcome satisfies never;
   }
+  try {
+    // Before the answer leaves, so that the next call of this client finds the new state.
+    await call.commit(result);
+    return result;
+  } catch (error) {
+    options.onError(error);
+    return effectNotRecorded(pending, result);
+  }
 }
 
 type Admission =
   | { readonly kind: 'admitted'; readonly call: GateCall }
-  | { readonly kind: 'refused'; readonly refusal: CallRefusal };
+  | { readonly kind: 'refused'; readonly decision: CallRefusal };
 
-async function admit(pending: PendingCall, options: GatedCallOptions): Promise<Admission> {
-  const [tool = ''] = pending.boundAs;
-  try {
-    const resolved = options.stateKey(pending.facts);
-    const key = resolved instanceof Promise ? await resolved : resolved;
-    if (key === undefined) return { kind: 'refused', refusal: { kind: 'refused', reason: 'no_session', tool } };
-    return await reserve(key, tool, pending, options.sessions);
-  } catch (error) {
-    if (error instanceof StateKeyError) {
-      return { kind: 'refused', refusal: { kind: 'refused', reason: 'bad_key', tool, detail: error.message } };
-    }
-    // The client cancelled while it waited for the session: nobody is there to be told.
-    if (pending.facts.signal?.aborted === true) throw error;
-    options.onError(error);
-    return { kind: 'refused', refusal: { kind: 'refused', reason: 'unavailable', tool } };
-  }
+/** Not `async`: every promise here is on the way of every call. */
+function admit(pending: PendingCall, options: GatedCallOptions): Promise<Admission> {
+  const key = options.stateKey(pending.facts);
+  if (key instanceof Promise) return key.then((resolved) => reserve(resolved, pending, options));
+  return reserve(key, pending, options);
 }
 
-async function reserve(
+function reserve(key: string | undefined, pending: PendingCall, { sessions }: GatedCallOptions): Promise<Admission> {
+  const { facts, boundAs } = pending;
+  const [tool = ''] = boundAs;
+  if (key === undefined) {
+    return Promise.resolve({ kind: 'refused', decision: { kind: 'refused', reason: 'no_session', tool } });
+  }
+  const waiting = facts.signal === undefined ? {} : { signal: facts.signal };
+  const admission: Promise<Admission> = sessions.reserve(key, tool, facts.arguments, waiting);
+  if (boundAs.length === 1) return admission;
+  return admission.then((admitted) => askOthers(admitted, key, pending, sessions));
+}
+
+/** The other bindings of a resource must be open too; they move nothing. */
+async function askOthers(
+  admission: Admission,
   key: string,
-  tool: string,
-  { facts, boundAs }: PendingCall,
+  { boundAs, facts }: PendingCall,
   sessions: GateSessions,
 ): Promise<Admission> {
-  const waiting = facts.signal === undefined ? {} : { signal: facts.signal };
-  const admission = await sessions.reserve(key, tool, facts.arguments, waiting);
-  if (admission.kind === 'refused') return { kind: 'refused', refusal: admission.decision };
-  if (boundAs.length === 1) return admission;
+  if (admission.kind === 'refused') return admission;
   try {
     for (const other of boundAs.slice(1)) {
       const decision = await sessions.decide(key, other, facts.arguments);
       if (decision.kind === 'allowed') continue;
       await admission.call.rollback('another binding refused');
-      return { kind: 'refused', refusal: decision };
+      return { kind: 'refused', decision };
     }
     return admission;
   } catch (error) {
     await admission.call.rollback('another binding could not be read');
     throw error;
   }
+}
+
+/** What kept the gate from deciding, as a refusal. */
+function refusalOf(error: unknown, { facts, boundAs }: PendingCall, { onError }: GatedCallOptions): CallRefusal {
+  const [tool = ''] = boundAs;
+  if (error instanceof StateKeyError) return { kind: 'refused', reason: 'bad_key', tool, detail: error.message };
+  // The client cancelled while it waited for the session: nobody is there to be told.
+  if (facts.signal?.aborted === true) throw error;
+  onError(error);
+  return { kind: 'refused', reason: 'unavailable', tool };
 }
 
 function refuse(pending: PendingCall, refusal: CallRefusal, options: GatedCallOptions): unknown {
@@ -129,21 +150,6 @@ function rendered(refusal: CallRefusal, { refusal: render, onError }: GatedCallO
   } catch (error) {
     onError(error);
     return renderRefusal(refusal);
-  }
-}
-
-async function commit(
-  call: GateCall,
-  pending: PendingCall,
-  result: unknown,
-  options: GatedCallOptions,
-): Promise<unknown> {
-  try {
-    await call.commit(result);
-    return result;
-  } catch (error) {
-    options.onError(error);
-    return effectNotRecorded(pending, result);
   }
 }
 

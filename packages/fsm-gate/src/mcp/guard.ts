@@ -2,7 +2,7 @@
 import type { GateSessions } from '../sessions-types.js';
 import type { AttachSettings } from './attach.js';
 import { GateAttachError } from './errors.js';
-import { type GatedCallOptions, runGated } from './gated-call.js';
+import { type GatedCallOptions, type PendingCall, runGated } from './gated-call.js';
 import { HeldTasks } from './held-tasks.js';
 import type { InterceptedServer, Interceptor, Interceptors, StoredHandler, WireRequest } from './interception.js';
 import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } from './list-changes.js';
@@ -11,7 +11,7 @@ import { BoundNames, type GatedList, promptName, resourceName } from './names.js
 import { factsOf, type RequestFacts } from './request-facts.js';
 import { eraOf, isRecord, type ProtocolServer } from './server.js';
 import { assertSoundServer, isKnownSound } from './soundness.js';
-import { connectionKey, sessionKey } from './state-key.js';
+import { sessionKey } from './state-key.js';
 import { Coalescer } from './timers.js';
 
 /** How a list method is filtered. */
@@ -37,8 +37,8 @@ export class GateGuard {
   readonly #calls: GatedCallOptions;
   /** The keys that live and die with this connection, once they were used. */
   readonly #ownKeys = new Set<string>();
-  /** What a request is being judged for, so that a handler which wraps the guarded one is not judged twice. */
-  readonly #judging = new WeakMap<AbortSignal, string>();
+  /** Marks a request's context with what it is judged for, so that a handler which wraps the guarded one is not judged twice. */
+  readonly #judging: symbol = Symbol('interlock: judging');
   #intercepted: InterceptedServer | undefined;
   #connectionId: string;
 
@@ -46,7 +46,7 @@ export class GateGuard {
     this.#server = server;
     this.#sessions = sessions;
     this.#settings = settings;
-    this.#connectionId = settings.randomId();
+    this.#connectionId = `connection:${settings.randomId()}`;
     this.#tasks = new HeldTasks(server, settings);
     this.#coalescer = new Coalescer(settings.notifyDelayMs, settings.timers);
     this.#changes = new ConnectionChanges(server, this.#changesOptions(this.#coalescer));
@@ -66,7 +66,7 @@ export class GateGuard {
 
   /** Another connection is another session. */
   connectionOpened(): void {
-    this.#connectionId = this.#settings.randomId();
+    this.#connectionId = `connection:${this.#settings.randomId()}`;
   }
 
   async connectionClosed(): Promise<void> {
@@ -147,28 +147,41 @@ export class GateGuard {
     return listing === 'open-private' ? { ...answer, ttlMs: 0, cacheScope: 'private' } : answer;
   }
 
-  async #call(
+  /** Not `async` where nothing is to be waited for: this is on the way of every call. */
+  #call(
     request: WireRequest,
     context: unknown,
     handler: StoredHandler,
     namesOf: (target: string) => readonly string[],
   ): Promise<unknown> {
-    if (!this.#isSound()) await this.#assertSound(context);
     const facts = this.#facts(request, context);
     const boundAs = facts.name === undefined ? NONE : namesOf(facts.name);
-    const [first] = boundAs;
+    const isSound = this.#isSound();
     // Not bound: open to everybody, always. A call without a name is for the SDK to refuse.
-    if (first === undefined) return handler(request, context);
-    const { signal } = facts;
-    if (signal !== undefined) {
-      if (this.#judging.get(signal) === first) return handler(request, context);
-      this.#judging.set(signal, first);
-    }
+    if (boundAs.length === 0 && isSound) return Promise.resolve(handler(request, context));
+    const pending: PendingCall = { request, context, handler, facts, boundAs };
+    if (isSound && !this.#mustFollow(facts)) return this.#judge(pending);
+    return this.#prepareAndJudge(pending);
+  }
+
+  /** The first call: checks the gate, and notes how the lists stand. */
+  async #prepareAndJudge(pending: PendingCall): Promise<unknown> {
+    if (!this.#isSound()) await this.#assertSound(pending.context);
+    if (pending.boundAs.length === 0) return pending.handler(pending.request, pending.context);
+    if (this.#mustFollow(pending.facts)) await this.#follow(pending.facts);
+    return this.#judge(pending);
+  }
+
+  async #judge(pending: PendingCall): Promise<unknown> {
+    const { request, context, handler, boundAs } = pending;
+    if (!isRecord(context)) return runGated(pending, this.#calls);
+    const marked: Record<PropertyKey, unknown> = context;
+    if (marked[this.#judging] === boundAs[0]) return handler(request, context);
     try {
-      if (this.#mustFollow(facts)) await this.#follow(facts);
-      return await runGated({ request, context, handler, facts, boundAs }, this.#calls);
+      marked[this.#judging] = boundAs[0];
+      return await runGated(pending, this.#calls);
     } finally {
-      if (signal !== undefined) this.#judging.delete(signal);
+      marked[this.#judging] = undefined;
     }
   }
 
@@ -211,7 +224,7 @@ export class GateGuard {
 
   /** Remembers a key that lives and dies with this connection. */
   #own(facts: RequestFacts, key: string | undefined): string | undefined {
-    if (key !== undefined && (key === sessionKey(facts) || key === connectionKey(facts))) this.#ownKeys.add(key);
+    if (key !== undefined && (key === facts.connectionId || key === sessionKey(facts))) this.#ownKeys.add(key);
     return key;
   }
 

@@ -25,7 +25,7 @@ export interface RequestFacts {
   readonly auth: RequestAuth | undefined;
   /** Whether it came over HTTP; otherwise the connection itself is the session (stdio). */
   readonly overHttp: boolean;
-  /** Identifies the connection; `undefined` over HTTP, where a connection says nothing of who is on it. */
+  /** Identifies the connection (`connection:…`); `undefined` over HTTP, where a connection says nothing of who is on it. */
   readonly connectionId: string | undefined;
   /** Aborted when the client cancels. */
   readonly signal: AbortSignal | undefined;

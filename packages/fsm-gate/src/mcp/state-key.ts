@@ -24,7 +24,7 @@ export class StateKeyError extends Error {
  * Stateless HTTP without authorization has no key.
  */
 export const stateKeyOfSession: StateKeyResolver = (request) =>
-  sessionKey(request) ?? stateKeyOfPrincipal(request) ?? connectionKey(request);
+  sessionKey(request) ?? stateKeyOfPrincipal(request) ?? request.connectionId;
 
 /** One state for each principal, across their sessions, hosts and protocol eras. */
 export const stateKeyOfPrincipal: StateKeyResolver = (request) =>
@@ -33,11 +33,6 @@ export const stateKeyOfPrincipal: StateKeyResolver = (request) =>
 /** The key of a legacy session, which ends with it. */
 export function sessionKey(request: RequestFacts): string | undefined {
   return request.sessionId === undefined ? undefined : `session:${request.sessionId}`;
-}
-
-/** The key of a connection that is no HTTP, which ends with it. */
-export function connectionKey(request: RequestFacts): string | undefined {
-  return request.connectionId === undefined ? undefined : `connection:${request.connectionId}`;
 }
 
 /** The key under which a principal's state lives, for `sessions.force`, `reset` and `inspect`. */
