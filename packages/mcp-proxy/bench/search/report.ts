@@ -14,14 +14,11 @@ export interface Targets {
 }
 
 /** Returns whether the targets are met (true without any). */
-export async function report(
-  title: string,
-  tools: ListedTool[],
-  queries: QuerySet,
-  targets?: Targets,
-): Promise<boolean> {
+export async function report(title: string, tools: ListedTool[], given: QuerySet, targets?: Targets): Promise<boolean> {
+  const { queries, leftOut } = answerable(given, tools);
   const counts = `${tools.length} tools, ${queries.tasks.length} tasks, ${queries.steps.length} steps`;
   console.log(`\n## Search: ${title} (${counts})\n`);
+  if (leftOut > 0) console.log(`${leftOut} queries are left out: none of their tools is in the catalogue.\n`);
   console.log('| ranker | tasks: recall@1 / 5 / 10 | steps: hit@1 / 5 / 10 | MRR | empty | ms a query |');
   console.log('|---|---|---|---|---|---|');
   for (const { name, make } of RANKERS) console.log(row(name, make(tools), queries));
@@ -34,6 +31,16 @@ export async function report(
   );
   console.log(`Settings chosen by the folds: ${validated.chosen.join(' ')}`);
   return met;
+}
+
+/** A server that could not be listed, or renamed its tools, must not look like a search that fails. */
+function answerable({ tasks, steps }: QuerySet, tools: readonly ListedTool[]): { queries: QuerySet; leftOut: number } {
+  const names = new Set(tools.map(({ tool }) => tool.name));
+  const kept = {
+    tasks: tasks.filter(({ gold }) => gold.every((name) => names.has(name))),
+    steps: steps.filter(({ gold }) => gold.some((name) => names.has(name))),
+  };
+  return { queries: kept, leftOut: tasks.length + steps.length - kept.tasks.length - kept.steps.length };
 }
 
 function row(name: string, rank: Ranker, { tasks, steps }: QuerySet): string {
