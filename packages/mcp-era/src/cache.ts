@@ -8,22 +8,33 @@ export interface MemoryEraCacheOptions {
 
 /** A cache of this object alone: gone with the process. */
 export function createMcpEraCache({ maxEntries = 1000 }: MemoryEraCacheOptions = {}): MCPEraCache {
-  const records = new Map<string, EraRecord>();
-  const set = (key: string, record: EraRecord): void => {
-    records.delete(key);
-    records.set(key, record);
-    if (records.size > maxEntries) records.delete([...records.keys()][0] as string);
-  };
-  return {
-    get(key) {
-      const record = records.get(key);
-      if (record) set(key, record);
-      return record;
-    },
-    set,
-    delete: (key) => void records.delete(key),
-  };
+  return boundedMap<EraRecord>(maxEntries);
 }
 
 /** One memory cache for the whole process, for callers who bring none. A test should bring its own. */
 export const defaultMcpEraCache: MCPEraCache = /* @__PURE__ */ createMcpEraCache();
+
+export interface BoundedMap<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+  delete(key: string): void;
+}
+
+/** Keeps the `size` entries that were used last. */
+export function boundedMap<V>(size: number): BoundedMap<V> {
+  const entries = new Map<string, V>();
+  const set = (key: string, value: V): void => {
+    entries.delete(key);
+    entries.set(key, value);
+    if (entries.size > size) entries.delete([...entries.keys()][0] as string);
+  };
+  return {
+    get(key) {
+      const value = entries.get(key);
+      if (value) set(key, value);
+      return value;
+    },
+    set,
+    delete: (key) => void entries.delete(key),
+  };
+}

@@ -1,6 +1,6 @@
 /** The classifier: one answer in, one verdict with its evidence out. Pure; it keeps no count of retries. */
-import { MCPProtocolError, ServerExitedError } from './errors.js';
-import { errorInBody, isObject, readDiscover } from './message.js';
+import { MCPProtocolError } from './errors.js';
+import { errorInBody, readDiscover } from './message.js';
 import { ERA_RULES, type EraRuleName } from './rules.js';
 import type { EraTransportKind, McpEraProbeAnswer } from './types.js';
 import type { EraVerdict } from './verdict.js';
@@ -27,7 +27,7 @@ const MODERN_CODES: readonly unknown[] = [-32020, -32021, UNSUPPORTED_VERSION];
  * An error of another class with such a `code` counts too.
  */
 export function isRecognizedModernError(error: unknown): error is MCPProtocolError {
-  return isObject(error) && MODERN_CODES.includes(error.code);
+  return MODERN_CODES.includes(Object(error).code);
 }
 
 /**
@@ -40,9 +40,7 @@ export function classifyModernHttpFailure(
 ): { readonly kind: 'modern'; readonly error: MCPProtocolError } | { readonly kind: 'legacy' } {
   const error = errorInBody(bodyText);
   const missing = status === 404 && error?.code === METHOD_NOT_FOUND;
-  return error && (missing || isRecognizedModernError(error as unknown))
-    ? { kind: 'modern', error }
-    : { kind: 'legacy' };
+  return error && (missing || MODERN_CODES.includes(error.code)) ? { kind: 'modern', error } : { kind: 'legacy' };
 }
 
 /**
@@ -62,7 +60,7 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
       return readResult(answer.result);
     case 'timeout':
       received = 'silence';
-      return transport === 'stdio' ? rule('silence on stdio', { proof: 'silence' }) : rule('silence over HTTP');
+      return transport === 'stdio' ? rule('silence on stdio', { proof: 'silence' }) : rule('silence on HTTP');
     case 'error':
       return readError(answer.error);
     default:
@@ -76,25 +74,21 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
     const offered = discover.supportedVersions;
     received = `a DiscoverResult for ${offered}`;
     const version = newestCommonVersion(offered, MODERN_VERSIONS);
-    if (version) return rule('lists a modern version we speak', { version, discover });
+    if (version) return rule('a modern version in common', { version, discover });
     return fallBack(offered);
   }
 
   function readError(error: unknown): EraVerdict {
-    const { code, message, data, status = code, bodyText, headers } = (isObject(error) ? error : {}) as Foreign;
-    received = typeof message === 'string' ? message : `${typeof error}`;
-    if (error instanceof ServerExitedError) return rule('exit on the question', { proof: 'silence' });
+    const { code, message, data, status = code, bodyText, headers } = Object(error) as Foreign;
+    received = typeof message === 'string' ? message : typeof error;
+    if (code === 'SERVER_EXITED') return rule('an exit', { proof: 'silence' });
     if (error instanceof MCPProtocolError) return readRefusal(error);
     // The HTTP errors of other libraries carry the status as `status` or `code`.
     if ((status as number) > 99 && (status as number) < 600) {
-      return readStatus(
-        status as number,
-        typeof bodyText === 'string' ? bodyText : '',
-        isObject(headers) ? headers : {},
-      );
+      return readStatus(status as number, typeof bodyText === 'string' ? bodyText : '', Object(headers));
     }
     // Not every number is JSON-RPC's: an aborted fetch has the code 20.
-    if (!Number.isInteger(code) || (code as number) > 0) return rule('cannot be reached or read');
+    if (!Number.isInteger(code) || (code as number) > 0) return rule('out of reach');
     return readRefusal(new MCPProtocolError(code as number, received, data));
   }
 
@@ -105,13 +99,13 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
     const proof = classifyModernHttpFailure(status, body);
     if (proof.kind === 'modern') return readRefusal(proof.error, status);
     if (status > 499 || [408, 425, 429].includes(status)) {
-      return rule('cannot answer now', { status, retryAfterMs: waitOf(headers['retry-after'], now) });
+      return rule('not now', { status, retryAfterMs: waitOf(headers['retry-after'], now) });
     }
-    if (status > 299 && status < 400) return rule('redirects elsewhere', { status, location: headers.location });
+    if (status > 299 && status < 400) return rule('a redirect', { status, location: headers.location });
     const error = status > 299 && errorInBody(body);
     if ([400, 404, 405].includes(status)) {
       // A bare status may be a gateway's, in the middle of a deployment.
-      return rule('no modern error in a 400, 404 or 405', { proof: error ? 'answer' : 'silence' });
+      return rule('400, 404 or 405 without a modern error', { proof: error ? 'answer' : 'silence' });
     }
     return error ? readRefusal(error, status) : rule('no JSON-RPC', { status });
   }
@@ -119,13 +113,13 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
   function readRefusal(error: MCPProtocolError, status?: number): EraVerdict {
     const { code, data } = error;
     received = `${status ? `HTTP ${status}, ` : ''}JSON-RPC error ${code}`;
-    if (status === 404 && code === METHOD_NOT_FOUND)
-      return rule('404 with -32601: modern, without the method', { version: requested, error });
+    if (status === 404 && code === METHOD_NOT_FOUND) return rule('404 with -32601', { version: requested, error });
     if (!MODERN_CODES.includes(code)) return rule('not a modern error');
     if (code !== UNSUPPORTED_VERSION) return rule('a modern error', { version: requested, error });
-    const offered = isObject(data) && Array.isArray(data.supported) ? data.supported : [];
+    const { supported } = Object(data);
+    const offered = Array.isArray(supported) ? supported : [];
     const version = newestCommonVersion(offered, MODERN_VERSIONS);
-    if (version && !retried) return rule('offers a modern version we speak', { version });
+    if (version && !retried) return rule('offers a modern version', { version });
     // One that refuses the very version it offers is not to be believed about the others.
     return fallBack(version ? [version] : offered);
   }
@@ -148,7 +142,7 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
     const verdict =
       kind === 'legacy'
         ? { kind, version: LEGACY_VERSIONS[0], proof: 'answer', ...more, evidence }
-        : kind === 'modern' || kind === 'retry'
+        : more && 'version' in more
           ? { kind, ...more, evidence }
           : { kind: 'undetermined', reason: { kind, ...more }, evidence };
     // The table pairs a rule with its kind, which the compiler cannot follow; the suite checks each row.
@@ -160,7 +154,6 @@ type Foreign = Partial<Record<'code' | 'message' | 'data' | 'status' | 'bodyText
 
 /** A `Retry-After` in milliseconds: seconds, or a date. */
 function waitOf(header: unknown, now = Number.NaN): number | undefined {
-  const seconds = header ? Number(header) : Number.NaN;
-  const ms = seconds >= 0 ? seconds * 1000 : Date.parse(`${header}`) - now;
-  return ms >= 0 ? ms : undefined;
+  const ms = Number(header) * 1000 || Date.parse(header as string) - now;
+  return ms > 0 ? ms : undefined;
 }

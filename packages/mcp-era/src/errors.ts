@@ -4,8 +4,8 @@ import type { EraEvidence, EraVerdict, UndeterminedReason } from './verdict.js';
 /** A JSON-RPC error received from a peer. */
 export class MCPProtocolError extends Error {
   override readonly name: string = 'MCPProtocolError';
-  readonly code: number;
-  readonly data?: unknown;
+  declare readonly code: number;
+  declare readonly data?: unknown;
 
   constructor(code: number, message: string, data?: unknown) {
     super(message);
@@ -20,29 +20,15 @@ export class MCPProtocolError extends Error {
  */
 export class MCPHttpStatusError extends Error {
   override readonly name: string = 'MCPHttpStatusError';
-  readonly status: number;
-  readonly bodyText: string;
-  readonly headers: Record<string, string>;
+  declare readonly status: number;
+  declare readonly bodyText: string;
+  declare readonly headers: Record<string, string>;
 
   constructor(status: number, bodyText: string, headers: Record<string, string> = {}) {
     super(`HTTP ${status}`);
     this.status = status;
     this.bodyText = bodyText;
     this.headers = headers;
-  }
-}
-
-/** The server's process ended, or its stdout closed, before it answered. */
-export class ServerExitedError extends Error {
-  override readonly name: string = 'ServerExitedError';
-  readonly code: string = 'SERVER_EXITED';
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-
-  constructor(exitCode: number | null, signal: string | null, detail = '') {
-    super(`The server exited (${signal ?? `code ${exitCode ?? 'unknown'}`}) before it answered.${detail}`);
-    this.exitCode = exitCode;
-    this.signal = signal;
   }
 }
 
@@ -55,9 +41,9 @@ export class ServerExitedError extends Error {
  */
 export class EraUndeterminedError extends Error {
   override readonly name: string = 'EraUndeterminedError';
-  readonly code: string;
-  readonly reason: UndeterminedReason;
-  readonly evidence: EraEvidence;
+  declare readonly code: string;
+  declare readonly reason: UndeterminedReason;
+  declare readonly evidence: EraEvidence;
 
   constructor(serverName: string, { reason, evidence }: UndeterminedVerdict, cause?: unknown) {
     const lists = 'offered' in reason ? `: it offers ${reason.offered}; we speak ${reason.spoken}` : '';

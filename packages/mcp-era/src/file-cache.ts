@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isObject } from './message.js';
+import { isObject } from './is-object.js';
 import { parseEraRecord } from './store-cache.js';
 import type { EraRecord, MCPEraCache } from './types.js';
 

@@ -1,6 +1,7 @@
 /** From an HTTP response to a probe's answer: JSON or SSE, whole or recorded. Pure. */
+
+import { answerFromMessage } from './answer.js';
 import { MCPHttpStatusError } from './errors.js';
-import { answerFromMessage } from './message.js';
 import type { McpEraProbeAnswer } from './types.js';
 
 /** An HTTP response as it came in, or as somebody recorded it. Header names in any case. */

@@ -1,7 +1,8 @@
 /** The HTTP probe: one POST of `server/discover`, with bounds on time, size and redirects. */
+
+import { answerFromMessage } from './answer.js';
 import { discoverRequest, type EraAsker } from './discover-request.js';
 import { answerFromHttp, jsonTexts } from './http-answer.js';
-import { answerFromMessage } from './message.js';
 import { type SetTimer, setTimer as setRealTimer } from './timer.js';
 import type { MaybePromise, McpEraProbe, McpEraProbeAnswer } from './types.js';
 
@@ -173,7 +174,7 @@ function postHeaders(
 
 function endpoint(input: string | URL): URL {
   const url = URL.canParse(String(input)) ? new URL(input) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('url is no absolute http(s) URL');
+  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('url is no http(s) URL');
   if (url.username || url.password) throw new TypeError('url must not carry credentials: send them in `headers`');
   return url;
 }

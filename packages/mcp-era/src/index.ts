@@ -5,9 +5,9 @@ export {
   type EraQuestion,
   isRecognizedModernError,
 } from './classify.js';
-export { EraUndeterminedError, MCPHttpStatusError, MCPProtocolError, ServerExitedError } from './errors.js';
-export { type EraKeyOptions, mcpEraCacheKey } from './key.js';
-export { answerFromMessage, serverInfoFromDiscover } from './message.js';
+export { EraUndeterminedError, MCPHttpStatusError, MCPProtocolError } from './errors.js';
+export { mcpEraCacheKey } from './key.js';
+export { serverInfoFromDiscover } from './message.js';
 export { type McpEraResolution, type McpEraResolutionInput, resolveMcpEra } from './resolve.js';
 export {
   createEraResolver,
@@ -30,11 +30,4 @@ export type {
   McpEraProbeAnswer,
 } from './types.js';
 export type { EraEvidence, EraVerdict, UndeterminedReason } from './verdict.js';
-export {
-  LEGACY_VERSIONS,
-  type McpLegacyVersion,
-  type McpModernVersion,
-  MODERN_VERSIONS,
-  newestCommonVersion,
-  versionDate,
-} from './versions.js';
+export { LEGACY_VERSIONS, type McpLegacyVersion, type McpModernVersion, MODERN_VERSIONS } from './versions.js';

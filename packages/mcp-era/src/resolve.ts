@@ -65,11 +65,11 @@ export async function resolveMcpEra(input: McpEraResolutionInput): Promise<McpEr
     transportOfKey(key),
     serverName,
   );
-  const silentHttp = verdict.evidence.rule === 'silence over HTTP';
+  const silentHttp = verdict.evidence.rule === 'silence on HTTP';
   if (error && !silentHttp) throw error;
   const era = verdict.kind === 'undetermined' ? LEGACY_ERA : toEra(verdict);
   // Silence over HTTP may be an outage, and an exit a crash: neither is remembered.
-  if (!silentHttp && verdict.evidence.rule !== 'exit on the question') await cache.set(key, era);
+  if (!silentHttp && verdict.evidence.rule !== 'an exit') await cache.set(key, era);
   return { era, ...(discover && { discover }), probes, fromCache: false };
 }
 
@@ -101,12 +101,10 @@ export async function askEra(
       requested = verdict.version;
       continue;
     }
-    const cause = answer.kind === 'error' ? answer.error : undefined;
-    return {
-      verdict,
-      probes,
-      discover: verdict.kind === 'modern' ? verdict.discover : undefined,
-      error: verdict.kind === 'undetermined' ? new EraUndeterminedError(serverName, verdict, cause) : undefined,
-    };
+    // Only a modern verdict has the one, and only an error the other.
+    const { discover } = verdict as { readonly discover?: MCPDiscoverResult };
+    const { error: cause } = answer as { readonly error?: unknown };
+    const error = verdict.kind === 'undetermined' ? new EraUndeterminedError(serverName, verdict, cause) : undefined;
+    return { verdict, probes, discover, error };
   }
 }

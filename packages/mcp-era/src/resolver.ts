@@ -1,5 +1,5 @@
 /** The resolver that many connections share: one question per server, verdicts with an age, healed when proved wrong. */
-import { createMcpEraCache } from './cache.js';
+import { boundedMap, createMcpEraCache } from './cache.js';
 import { EraUndeterminedError } from './errors.js';
 import { askEra, LEGACY_ERA, type McpEraResolution, SSE_ERA, toEra, transportOfKey } from './resolve.js';
 import { ERA_RULES, type EraRuleName } from './rules.js';
@@ -14,17 +14,12 @@ export interface EraResolverOptions {
   readonly now?: () => number;
   /** From 0 to below 1; spreads the re-probes of a fleet. */
   readonly random?: () => number;
-  /** Age at which a legacy verdict is asked about again. Default 3 600 000 (1 h); up to 10 % less by `random`. */
-  readonly legacyTtlMs?: number;
-  /** The same for a legacy verdict that rests on silence, an exit or a bare HTTP status. Default 300 000 (5 min). */
-  readonly silenceTtlMs?: number;
   /**
-   * The least and the most that a modern verdict is kept, around the `ttlMs` of its `DiscoverResult`.
-   * Default 300 000 (5 min) and 86 400 000 (a day).
+   * Age at which a legacy verdict is asked about again. Default 3 600 000 (1 h); up to 10 % less by `random`. One that
+   * rests on silence, an exit or a bare HTTP status is asked about after five minutes, a modern one after the `ttlMs` of
+   * its `DiscoverResult`, but no sooner than after five minutes and no later than after a day.
    */
-  readonly modernTtlMs?: { readonly min: number; readonly max: number };
-  /** Wait after a failed question, doubled each time. Default from 1 000 to 60 000. A `Retry-After` may make it longer. */
-  readonly backoffMs?: { readonly min: number; readonly max: number };
+  readonly legacyTtlMs?: number;
   /** Told of everything: what was asked, answered from the cache, healed. For metrics and logs. */
   readonly onEvent?: (event: EraEvent) => void;
 }
@@ -57,8 +52,6 @@ export interface EraResolution extends McpEraResolution {
   readonly evidence: EraEvidence;
   /** The verdict was past its age, and is being asked about. */
   readonly stale?: boolean;
-  /** When the verdict was made, in milliseconds since 1970. */
-  readonly checkedAt?: number | undefined;
 }
 
 export interface EraEvent {
@@ -69,12 +62,11 @@ export interface EraEvent {
     | 'stale' // the cache had a verdict past its age
     | 'backoff' // refused without asking, because the last question failed
     | 'undetermined' // the answer told nothing
-    | 'change' // the answer contradicted the cached verdict
-    | 'heal' // a mismatch was reported and the verdict dropped
+    | 'heal' // a verdict proved wrong, by a report or by asking again, and is dropped
     | 'cache-error'; // the cache threw; it was done without
   readonly key: string;
   readonly era?: McpEra | undefined;
-  readonly evidence?: EraEvidence | undefined;
+  /** An `EraUndeterminedError`, or what the cache threw. */
   readonly error?: unknown;
 }
 
@@ -82,7 +74,7 @@ export interface EraResolver {
   /**
    * The era of a server.
    *
-   * @throws {EraUndeterminedError} when it cannot be told, or was not a moment ago (see `backoffMs`)
+   * @throws {EraUndeterminedError} when it cannot be told, or could not a moment ago: after a failure nobody is asked for a second, then two, up to a minute
    * @throws the signal's reason, when aborted
    */
   resolve(request: EraRequest): Promise<EraResolution>;
@@ -112,24 +104,21 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
     cache = createMcpEraCache(),
     now = Date.now,
     random = Math.random,
-    legacyTtlMs = HOUR,
-    silenceTtlMs = HOUR / 12,
-    modernTtlMs = { min: HOUR / 12, max: 24 * HOUR },
-    backoffMs = { min: 1000, max: 60_000 },
+    legacyTtlMs = 3_600_000,
     onEvent = () => {},
   } = options;
   const flights = new Map<string, Promise<EraResolution>>();
-  const failures = new Map<string, { error: EraUndeterminedError; until: number; waitMs: number }>();
+  const failures = boundedMap<{ error: EraUndeterminedError; until: number; waitMs: number }>(1000);
 
   return { resolve, reportMismatch };
 
   async function resolve(request: EraRequest): Promise<EraResolution> {
     const { key, pin, probeSupported = true, revalidate, signal } = request;
     signal?.throwIfAborted();
-    if (!probeSupported) return unasked('HTTP+SSE is legacy', SSE_ERA);
+    if (!probeSupported) return unasked('HTTP+SSE', SSE_ERA);
     if (pin === 'legacy') return unasked('pinned', LEGACY_ERA);
     const record = await read(request);
-    if (pin) return unasked('pinned', { ...(record?.kind === pin && record), kind: pin, version: MODERN_VERSIONS[0] });
+    if (pin) return unasked('pinned', { ...record, kind: pin, version: MODERN_VERSIONS[0] });
     if (!record) return join(request);
 
     const old = { ...unasked('cached', record), fromCache: true };
@@ -137,17 +126,20 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
     const fresh = (record.checkedAt as number) <= now() && now() < (record.expiresAt as number);
     tell(fresh ? 'hit' : 'stale', key, record);
     if (fresh) return old;
-    const inline = (revalidate ?? (kindOf(request) === 'stdio' && 'inline')) === 'inline';
-    // Where another caller is asking on its own pipe already, there is no reason to wait for it.
-    const answer =
-      inline && flights.has(idOf(request))
-        ? undefined
-        : join({ ...request, signal: inline ? signal : undefined }, record);
-    // A failure was told to `onEvent`; the old verdict stands meanwhile.
-    const settled = answer?.catch((error: unknown) => {
-      if (inline && !(error instanceof EraUndeterminedError)) throw error;
-    });
-    return (inline && (await settled)) || { ...old, stale: true };
+    if (revalidate ? revalidate === 'inline' : kindOf(request) === 'stdio') {
+      // Where another caller is asking on its own pipe already, there is no reason to wait for it.
+      if (!flights.has(privateKey(request))) {
+        try {
+          return await join(request, record);
+        } catch (error) {
+          if (!(error instanceof EraUndeterminedError)) throw error;
+        }
+      }
+    } else {
+      // Its failure is told to `onEvent`; the old verdict stands meanwhile.
+      join({ ...request, signal: undefined }, record).catch(() => {});
+    }
+    return { ...old, stale: true };
   }
 
   async function reportMismatch(
@@ -159,17 +151,19 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
     const record = await read(request);
     if (record && record.kind !== used) return;
     // A question that is out may still be answered by the old server: it is answered, and not kept.
-    flights.delete(idOf(request));
+    flights.delete(privateKey(request));
     failures.delete(key);
     tell('heal', key, record);
-    await guard(key, () => cache.delete(key));
-    await guard(key, () => cache.delete(privateKey(request)));
+    await guard(key, async () => {
+      await cache.delete(key);
+      await cache.delete(privateKey(request));
+    });
   }
 
   /** Waits for the question that is out, or asks it. */
   async function join(request: EraRequest, old?: EraRecord): Promise<EraResolution> {
     const { key, signal } = request;
-    const id = idOf(request);
+    const id = privateKey(request);
     for (;;) {
       const out = flights.get(id);
       if (!out) break;
@@ -212,73 +206,71 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
       const { reason } = verdict;
       // Whoever has signed in comes back at once and must not be made to wait.
       if (reason.kind !== 'sign-in-needed') {
-        const waitMs = Math.min(failed ? failed.waitMs * 2 : backoffMs.min, backoffMs.max);
-        const asked = 'retryAfterMs' in reason ? Math.min(reason.retryAfterMs ?? 0, legacyTtlMs) : 0;
-        failures.set(key, { error: error as EraUndeterminedError, waitMs, until: now() + Math.max(waitMs, asked) });
-        if (failures.size > 1000) failures.delete([...failures.keys()][0] as string);
+        const waitMs = Math.min(failed ? failed.waitMs * 2 : 1000, 60_000);
+        const { retryAfterMs = 0 } = reason as { retryAfterMs?: number | undefined };
+        const until = now() + Math.max(waitMs, Math.min(retryAfterMs, legacyTtlMs));
+        failures.set(key, { error: error as EraUndeterminedError, waitMs, until });
       }
-      tell('undetermined', key, undefined, { evidence, error });
+      tell('undetermined', key, undefined, error);
       throw error;
     }
     const checkedAt = now();
-    const { min, max } = modernTtlMs;
     const ttl =
       verdict.kind === 'modern'
-        ? Math.min(Math.max(discover?.ttlMs ?? 0, min), max)
+        ? Math.min(Math.max(discover?.ttlMs ?? 0, SOON), 288 * SOON)
         : verdict.proof === 'silence'
-          ? silenceTtlMs
+          ? SOON
           : legacyTtlMs;
     const expiresAt = checkedAt + ttl * (1 - random() / 10);
     const record: EraRecord = { ...toEra(verdict), checkedAt, expiresAt, ...(discover && { discover }) };
-    if (old && old.kind !== record.kind) tell('change', key, record, { evidence });
+    if (old && old.kind !== record.kind) tell('heal', key, record);
     if (current()) {
       const [kept, dropped] =
         discover && discover.cacheScope !== 'public' ? [privateKey(request), key] : [key, privateKey(request)];
-      await guard(key, () => cache.set(kept, record));
-      await guard(key, () => cache.delete(dropped));
+      await guard(key, async () => {
+        await cache.set(kept, record);
+        await cache.delete(dropped);
+      });
     }
     return { ...unasked(evidence.rule, record), evidence, probes };
   }
 
-  async function read(request: Pick<EraRequest, 'key' | 'authContext'>): Promise<EraRecord | undefined> {
+  function read(request: Pick<EraRequest, 'key' | 'authContext'>): Promise<EraRecord | undefined> {
     const { key } = request;
-    return (await guard(key, () => cache.get(privateKey(request)))) ?? (await guard(key, () => cache.get(key)));
+    return guard(key, async () => (await cache.get(privateKey(request))) ?? cache.get(key));
   }
 
   /** A cache that throws is done without: a verdict costs one question more, and the event says why. */
-  async function guard<T>(key: string, use: () => T | Promise<T>): Promise<T | undefined> {
+  async function guard<T>(key: string, use: () => Promise<T>): Promise<T | undefined> {
     try {
       return await use();
     } catch (error) {
-      tell('cache-error', key, undefined, { error });
+      tell('cache-error', key, undefined, error);
       return undefined;
     }
   }
 
-  function tell(type: EraEvent['type'], key: string, era?: McpEra, more?: Pick<EraEvent, 'evidence' | 'error'>): void {
-    onEvent({ type, key, ...(era && { era: toEra(era) }), ...more });
+  function tell(type: EraEvent['type'], key: string, era?: McpEra, error?: unknown): void {
+    onEvent({ type, key, era: era && toEra(era), error });
   }
 }
 
-const HOUR = 3_600_000;
+/** Five minutes: how long what may soon be otherwise is relied on. */
+const SOON = 300_000;
 
 const kindOf = ({ transport, key }: EraRequest): EraTransportKind => transport ?? transportOfKey(key);
 
-/** A `DiscoverResult` marked private is kept apart for each authorization context. */
+/** Contexts are asked about apart, and a `DiscoverResult` marked private is kept apart for each. */
 const privateKey = ({ key, authContext = '' }: Pick<EraRequest, 'key' | 'authContext'>): string =>
   `${key}#${authContext}`;
-
-/** Contexts are asked about apart, since each may be shown another `DiscoverResult`. */
-const idOf = privateKey;
 
 /** A resolution that took no question. */
 function unasked(rule: EraRuleName, record: EraRecord): EraResolution {
   const [, section] = ERA_RULES[rule];
-  const { checkedAt, discover } = record;
+  const { discover } = record;
   return {
     era: toEra(record),
     ...(discover && { discover }),
-    checkedAt,
     probes: 0,
     fromCache: false,
     evidence: { sent: 'nothing', received: 'nothing', rule, section },

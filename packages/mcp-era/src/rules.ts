@@ -2,9 +2,8 @@
 import type { UndeterminedReason } from './verdict.js';
 
 const NEGOTIATION = 'basic/versioning#protocol-version-negotiation';
-const ERAS = 'basic/versioning#backward-compatibility-with-initialization-based-versions';
-const HTTP = 'basic/transports/streamable-http#';
-const HTTP_ERAS = `${HTTP}backward-compatibility`;
+const ERAS = 'basic/versioning#compatibility-matrix';
+const HTTP_ERAS = 'basic/transports/streamable-http#backward-compatibility';
 /** Where the specification is silent: `docs/decisions/0301-*` of this repository. */
 const OURS = 'decisions/0301';
 
@@ -13,47 +12,47 @@ export type EraRuling = 'modern' | 'legacy' | 'retry' | 'as configured' | Undete
 
 /** A rule's name is its reason, in words for a reader. */
 export type EraRuleName =
-  | 'lists a modern version we speak'
+  | 'a modern version in common'
   | 'only legacy versions in common'
   | 'no version in common'
   | 'lists no versions'
   | 'a modern error'
-  | '404 with -32601: modern, without the method'
-  | 'offers a modern version we speak'
+  | '404 with -32601'
+  | 'offers a modern version'
   | 'not a modern error'
-  | 'no modern error in a 400, 404 or 405'
+  | '400, 404 or 405 without a modern error'
   | 'silence on stdio'
-  | 'exit on the question'
-  | 'silence over HTTP'
+  | 'an exit'
+  | 'silence on HTTP'
   | 'asks for sign-in'
-  | 'cannot answer now'
-  | 'cannot be reached or read'
-  | 'redirects elsewhere'
+  | 'not now'
+  | 'out of reach'
+  | 'a redirect'
   | 'no JSON-RPC'
-  | 'HTTP+SSE is legacy'
+  | 'HTTP+SSE'
   | 'pinned'
   | 'cached';
 
 /** Ruling and section of the specification of 2026-07-28, by the rule's name. */
 export const ERA_RULES: Readonly<Record<EraRuleName, readonly [ruling: EraRuling, section: string]>> = {
-  'lists a modern version we speak': ['modern', 'server/discover'],
+  'a modern version in common': ['modern', 'server/discover'],
   'only legacy versions in common': ['legacy', NEGOTIATION],
   'no version in common': ['versions-disjoint', NEGOTIATION],
   'lists no versions': ['legacy', ERAS],
   'a modern error': ['modern', ERAS],
-  '404 with -32601: modern, without the method': ['modern', `${HTTP}protocol-version-header`],
-  'offers a modern version we speak': ['retry', NEGOTIATION],
+  '404 with -32601': ['modern', 'basic/transports/streamable-http#protocol-version-header'],
+  'offers a modern version': ['retry', NEGOTIATION],
   'not a modern error': ['legacy', ERAS],
-  'no modern error in a 400, 404 or 405': ['legacy', HTTP_ERAS],
+  '400, 404 or 405 without a modern error': ['legacy', HTTP_ERAS],
   'silence on stdio': ['legacy', 'basic/transports/stdio#backward-compatibility'],
-  'exit on the question': ['legacy', OURS],
-  'silence over HTTP': ['unavailable', OURS],
+  'an exit': ['legacy', OURS],
+  'silence on HTTP': ['unavailable', OURS],
   'asks for sign-in': ['sign-in-needed', 'basic/authorization'],
-  'cannot answer now': ['unavailable', OURS],
-  'cannot be reached or read': ['unavailable', OURS],
-  'redirects elsewhere': ['redirected', OURS],
+  'not now': ['unavailable', OURS],
+  'out of reach': ['unavailable', OURS],
+  'a redirect': ['redirected', OURS],
   'no JSON-RPC': ['not-mcp', OURS],
-  'HTTP+SSE is legacy': ['legacy', HTTP_ERAS],
+  'HTTP+SSE': ['legacy', HTTP_ERAS],
   pinned: ['as configured', OURS],
   cached: ['as configured', ERAS],
 };

@@ -1,6 +1,6 @@
 /** A stdio server's process: in a group of its own, its stderr drained, always reaped with all its descendants. */
 import { type ChildProcess, type SpawnOptions, spawn as spawnProcess } from 'node:child_process';
-import { ServerExitedError } from './errors.js';
+import { ServerExitedError } from './exit-error.js';
 import { type SetTimer, setTimer as setRealTimer } from './timer.js';
 import type { TransportLike } from './transport.js';
 
@@ -126,10 +126,10 @@ export class StdioTransport implements TransportLike {
 
   send(message: unknown): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (!stdin?.writable) return Promise.reject(new ServerExitedError(null, null));
+    if (!stdin?.writable) return Promise.reject(new ServerExitedError('The server does not run.'));
     return new Promise((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (error) reject(new ServerExitedError(null, null, ` (${error.message})`));
+        if (error) reject(new ServerExitedError(`The server takes no messages: ${error.message}`));
         else resolve();
       });
     });

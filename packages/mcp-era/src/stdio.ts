@@ -1,4 +1,5 @@
 export type { EraAsker } from './discover-request.js';
+export { ServerExitedError } from './exit-error.js';
 export { createStdioProbe, type StdioProbeOptions } from './stdio-probe.js';
 export { StdioTransport, type StdioTransportOptions } from './stdio-transport.js';
 export type { SetTimer } from './timer.js';

@@ -1,5 +1,6 @@
 /** A cache over any store with get, set and delete, so that a fleet asks each server once. */
-import { isObject, readDiscover } from './message.js';
+import { isObject } from './is-object.js';
+import { readDiscover } from './message.js';
 import type { EraRecord, MaybePromise, MCPEraCache } from './types.js';
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.js';
 

@@ -1,7 +1,8 @@
 /** A transport as both SDK generations know it, and asking over one that is open already. */
+
+import { answerFromMessage } from './answer.js';
 import { discoverRequest, type EraAsker } from './discover-request.js';
-import { ServerExitedError } from './errors.js';
-import { answerFromMessage } from './message.js';
+import { ServerExitedError } from './exit-error.js';
 import { type SetTimer, setTimer as setRealTimer } from './timer.js';
 import type { McpEraProbeAnswer } from './types.js';
 import type { McpModernVersion } from './versions.js';
@@ -79,7 +80,7 @@ export function askTransport(
       else onmessage?.(message, extra);
     };
     transport.onclose = () => {
-      fail(new ServerExitedError(null, null));
+      fail(new ServerExitedError('The server exited before it answered.'));
       onclose?.();
     };
     transport.onerror = (error) => onerror?.(error);
@@ -95,7 +96,8 @@ export async function exitOf(transport: TransportLike, answer: McpEraProbeAnswer
   if (transport.failure) return { kind: 'error', error: transport.failure };
   const { code, signal } = await transport.exit;
   const lastLine = transport.stderrTail.trim().split('\n').at(-1);
-  return { kind: 'error', error: new ServerExitedError(code, signal, lastLine ? ` It said: ${lastLine}` : '') };
+  const how = `The server exited (${signal ?? `code ${code}`}) before it answered.${lastLine ? ` It said: ${lastLine}` : ''}`;
+  return { kind: 'error', error: new ServerExitedError(how, code, signal) };
 }
 
 interface Exiting {

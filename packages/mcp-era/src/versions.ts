@@ -22,7 +22,7 @@ export const LEGACY_VERSIONS: readonly [McpLegacyVersion, ...McpLegacyVersion[]]
  * Versions are compared as days, because as text `DRAFT-2026` would come after every real version.
  */
 export function versionDate(version: unknown): number {
-  return /^\d{4}-\d\d-\d\d$/.test(version as string) ? Date.parse(version as string) : Number.NaN;
+  return Date.parse(/^\d{4}-\d\d-\d\d$/.test(version as string) ? (version as string) : '');
 }
 
 /** The first of `spoken` (newest first) whose day `offered` names too. */

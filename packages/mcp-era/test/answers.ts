@@ -2,14 +2,9 @@
  * Answers to `server/discover` that real and imaginable peers give, each with the specification's verdict and our reason.
  * `spec` is what the letter of 2026-07-28 says where it says something: 'modern', 'legacy', 'refuse', or 'silent'.
  */
-import { answerFromHttp } from '../src/http-answer.js';
-import {
-  answerFromMessage,
-  type EraRuleName,
-  type EraTransportKind,
-  type McpEraProbeAnswer,
-  ServerExitedError,
-} from '../src/index.js';
+import { answerFromHttp, answerFromMessage } from '../src/http.js';
+import type { EraRuleName, EraTransportKind, McpEraProbeAnswer } from '../src/index.js';
+import { ServerExitedError } from '../src/stdio.js';
 
 export interface RecordedAnswer {
   readonly name: string;
@@ -49,18 +44,18 @@ type Row = [
   headers?: Record<string, string>,
 ];
 
-const MODERN = 'lists a modern version we speak';
+const MODERN = 'a modern version in common';
 const LEGACY_IN_COMMON = 'only legacy versions in common';
 const DISJOINT = 'no version in common';
 const NO_LIST = 'lists no versions';
 const MODERN_ERROR = 'a modern error';
-const NO_METHOD = '404 with -32601: modern, without the method';
-const RETRY = 'offers a modern version we speak';
+const NO_METHOD = '404 with -32601';
+const RETRY = 'offers a modern version';
 const OTHER_ERROR = 'not a modern error';
-const FALLBACK = 'no modern error in a 400, 404 or 405';
+const FALLBACK = '400, 404 or 405 without a modern error';
 const SIGN_IN = 'asks for sign-in';
-const BUSY = 'cannot answer now';
-const REDIRECT = 'redirects elsewhere';
+const BUSY = 'not now';
+const REDIRECT = 'a redirect';
 const NOT_MCP = 'no JSON-RPC';
 
 // biome-ignore format: a table is read by its columns
@@ -186,8 +181,8 @@ const STDIO: StdioRow[] = [
   ['internal error', refusal(-32603), 'legacy', 'legacy', OTHER_ERROR],
   ['an empty result', result({}), 'legacy', 'legacy', NO_LIST],
   ['silence', { kind: 'timeout' }, 'legacy', 'legacy', 'silence on stdio'],
-  ['an exit', { kind: 'error', error: new ServerExitedError(1, null) }, 'silent', 'legacy', 'exit on the question'],
-  ['a command that is not there', { kind: 'error', error: Object.assign(new Error('spawn nope ENOENT'), { code: 'ENOENT' }) }, 'silent', 'undetermined', 'cannot be reached or read'],
+  ['an exit', { kind: 'error', error: new ServerExitedError('it exited', 1) }, 'silent', 'legacy', 'an exit'],
+  ['a command that is not there', { kind: 'error', error: Object.assign(new Error('spawn nope ENOENT'), { code: 'ENOENT' }) }, 'silent', 'undetermined', 'out of reach'],
 ];
 
 const stdio: RecordedAnswer[] = STDIO.map(([name, answer, spec, verdict, rule]) => ({
@@ -203,10 +198,10 @@ type ThrownRow = [name: string, error: unknown, verdict: RecordedAnswer['verdict
 
 // biome-ignore format: a table is read by its columns
 const THROWN: ThrownRow[] = [
-  ['no connection', new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }), 'undetermined', 'cannot be reached or read'],
-  ['an abort', new DOMException('This operation was aborted', 'AbortError'), 'undetermined', 'cannot be reached or read'],
-  ['a thrown string', 'boom', 'undetermined', 'cannot be reached or read'],
-  ['undefined', undefined, 'undetermined', 'cannot be reached or read'],
+  ['no connection', new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }), 'undetermined', 'out of reach'],
+  ['an abort', new DOMException('This operation was aborted', 'AbortError'), 'undetermined', 'out of reach'],
+  ['a thrown string', 'boom', 'undetermined', 'out of reach'],
+  ['undefined', undefined, 'undetermined', 'out of reach'],
   ['another library\'s JSON-RPC error', Object.assign(new Error('nope'), { code: -32601 }), 'legacy', OTHER_ERROR],
   ['another library\'s modern error', Object.assign(new Error('nope'), { code: -32020 }), 'modern', MODERN_ERROR],
   ['another library\'s HTTP error, by its status', Object.assign(new Error('nope'), { status: 503 }), 'undetermined', BUSY],
@@ -233,6 +228,6 @@ export const ANSWERS: readonly RecordedAnswer[] = [
     answer: { kind: 'timeout' },
     spec: 'silent',
     verdict: 'undetermined',
-    rule: 'silence over HTTP',
+    rule: 'silence on HTTP',
   },
 ];

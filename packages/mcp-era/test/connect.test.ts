@@ -129,7 +129,7 @@ describe('over stdio', () => {
     const { connect, count } = aWorld();
     const target = stdio('single-instance', join(dir, 'lock'));
     const first = await connect(target);
-    expect(first.resolution.evidence.rule).toBe('exit on the question');
+    expect(first.resolution.evidence.rule).toBe('an exit');
     expect(await toolNames(first)).toEqual(['mode']);
     await first.close();
     // And the second time it is not asked at all.
@@ -285,25 +285,23 @@ describe('a server is upgraded under a live client', () => {
     expect(answer.content).toEqual([{ type: 'text', text: 'hi' }]);
     expect(connection.era).toEqual(MODERN);
     expect(connection.client.getProtocolEra()).toBe('modern');
-    expect(heals).toMatchObject([
-      { from: 'legacy', to: 'modern', evidence: { rule: 'lists a modern version we speak' } },
-    ]);
+    expect(heals).toMatchObject([{ from: 'legacy', to: 'modern', evidence: { rule: 'a modern version in common' } }]);
   });
 
   test('within the TTL, when it serves both eras: the old one is used until it has been asked', async () => {
     const server = await aServer('v1-stateless');
-    const { connect, heals, clock, events } = aWorld();
+    const { connect, heals, clock } = aWorld();
     const connection = await connect(httpTo(server));
     await server.become('v2-dual');
     expect(await toolNames(connection)).toEqual(['echo']);
     clock.advance(3_599_999);
     await toolNames(connection);
     expect(connection.era.kind).toBe('legacy');
-    clock.advance(60_000);
-    await toolNames(connection);
-    // The question that was asked meanwhile is answered by now, or will be before the next look.
-    while (!events.some(({ type }) => type === 'change')) await new Promise((resolve) => setImmediate(resolve));
-    clock.advance(60_000);
+    // The first look after the hour asks; one of the next finds the answer.
+    while (connection.era.kind === 'legacy') {
+      clock.advance(60_000);
+      await toolNames(connection);
+    }
     expect(await toolNames(connection)).toEqual(['echo']);
     expect(connection.era).toEqual(MODERN);
     expect(heals).toMatchObject([{ from: 'legacy', to: 'modern' }]);

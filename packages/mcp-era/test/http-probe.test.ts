@@ -52,10 +52,10 @@ describe('the HTTP probe survives', () => {
 
   test.each([
     ['wrong-id', 'undetermined', 'no JSON-RPC'],
-    ['two-answers', 'modern', 'lists a modern version we speak'],
-    ['cut-off', 'undetermined', 'cannot be reached or read'],
-    ['reset', 'undetermined', 'cannot be reached or read'],
-    ['redirect-loop', 'undetermined', 'redirects elsewhere'],
+    ['two-answers', 'modern', 'a modern version in common'],
+    ['cut-off', 'undetermined', 'out of reach'],
+    ['reset', 'undetermined', 'out of reach'],
+    ['redirect-loop', 'undetermined', 'a redirect'],
     ['web-page', 'undetermined', 'no JSON-RPC'],
     ['empty-success', 'undetermined', 'no JSON-RPC'],
     ['bad-json', 'undetermined', 'no JSON-RPC'],

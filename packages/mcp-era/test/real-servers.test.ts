@@ -35,11 +35,11 @@ function counted(): { resolver: ReturnType<typeof createEraResolver>; count(type
 }
 
 const SERVERS: [kind: HttpServerKind, era: 'modern' | 'legacy', rule: EraRuleName][] = [
-  ['v1-stateful', 'legacy', 'no modern error in a 400, 404 or 405'],
-  ['v1-stateless', 'legacy', 'no modern error in a 400, 404 or 405'],
-  ['v2-dual', 'modern', 'lists a modern version we speak'],
-  ['v2-modern', 'modern', 'lists a modern version we speak'],
-  ['hand-wired', 'modern', 'lists a modern version we speak'],
+  ['v1-stateful', 'legacy', '400, 404 or 405 without a modern error'],
+  ['v1-stateless', 'legacy', '400, 404 or 405 without a modern error'],
+  ['v2-dual', 'modern', 'a modern version in common'],
+  ['v2-modern', 'modern', 'a modern version in common'],
+  ['hand-wired', 'modern', 'a modern version in common'],
 ];
 
 describe('real servers over HTTP', () => {
@@ -165,7 +165,7 @@ describe('a warm connect costs no extra round trip', () => {
 describe('real servers over stdio', () => {
   test.each([
     ['v1-stdio', 'legacy', 'not a modern error'],
-    ['v2-stdio', 'modern', 'lists a modern version we speak'],
+    ['v2-stdio', 'modern', 'a modern version in common'],
   ] as const)('%s is %s: %s, as the probe and as a connection find', async (name, era, rule) => {
     const probe = createStdioProbe({ ...stdioFixture(name), timeoutMs: 60_000 });
     const key = mcpEraCacheKey({ type: 'stdio', ...stdioFixture(name) });

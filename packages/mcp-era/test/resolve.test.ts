@@ -160,12 +160,6 @@ describe('mcpEraCacheKey', () => {
     expect(new Set(urls.map((url) => mcpEraCacheKey({ type: 'streamable-http', url }))).size).toBe(4);
   });
 
-  test('a gateway with several servers under one origin can be told apart by path', () => {
-    const keyOf = (url: string): string => mcpEraCacheKey({ type: 'streamable-http', url }, { scope: 'path' });
-    expect(keyOf('https://gw.example/a/mcp')).not.toBe(keyOf('https://gw.example/b/mcp'));
-    expect(keyOf('https://gw.example/a/mcp?x=1')).toBe(keyOf('https://gw.example/a/mcp'));
-  });
-
   test('a stdio key is command, arguments and folder, however they are split, and holds no environment', () => {
     const keys = [
       mcpEraCacheKey({ type: 'stdio', command: 'npx', args: ['a b'] }),

@@ -313,7 +313,7 @@ describe('a verdict that proves wrong is healed', () => {
     clock.advance(HOUR);
     await resolve();
     await settle();
-    expect(count('change')).toBe(1);
+    expect(count('heal')).toBe(1);
   });
 });
 
@@ -398,7 +398,7 @@ describe('no question where none is needed', () => {
 
 test('silence over HTTP is an outage, not a verdict', async () => {
   const { resolve, cache } = aResolver({}, { kind: 'timeout' });
-  await expect(resolve()).rejects.toMatchObject({ code: 'ERA_UNAVAILABLE', evidence: { rule: 'silence over HTTP' } });
+  await expect(resolve()).rejects.toMatchObject({ code: 'ERA_UNAVAILABLE', evidence: { rule: 'silence on HTTP' } });
   expect(await cache.get(KEY)).toBeUndefined();
 });
 
@@ -429,7 +429,7 @@ test('every resolution carries its evidence', async () => {
   expect((await resolve()).evidence).toEqual({
     sent: 'server/discover at 2026-07-28 over http',
     received: 'a DiscoverResult for 2026-07-28',
-    rule: 'lists a modern version we speak',
+    rule: 'a modern version in common',
     section: 'server/discover',
   });
   expect((await resolve()).evidence).toMatchObject({ sent: 'nothing', rule: 'cached' });

@@ -55,17 +55,17 @@ const INITIALIZE = {
 
 describe('the stdio probe reads', () => {
   test.each<[HostileStdioMode, 'modern' | 'legacy' | 'undetermined', EraRuleName]>([
-    ['modern', 'modern', 'lists a modern version we speak'],
-    ['dual', 'modern', 'lists a modern version we speak'],
-    ['beside', 'modern', 'lists a modern version we speak'],
-    ['two-answers', 'modern', 'lists a modern version we speak'],
+    ['modern', 'modern', 'a modern version in common'],
+    ['dual', 'modern', 'a modern version in common'],
+    ['beside', 'modern', 'a modern version in common'],
+    ['two-answers', 'modern', 'a modern version in common'],
     ['legacy', 'legacy', 'not a modern error'],
     ['null-id', 'legacy', 'not a modern error'],
     ['floods-stderr', 'legacy', 'not a modern error'],
     ['chatty', 'legacy', 'not a modern error'],
     ['ignores-sigterm', 'legacy', 'not a modern error'],
-    ['exits-on-question', 'legacy', 'exit on the question'],
-    ['exits-at-once', 'legacy', 'exit on the question'],
+    ['exits-on-question', 'legacy', 'an exit'],
+    ['exits-at-once', 'legacy', 'an exit'],
   ])('a %s server as %s: %s', async (mode, kind, rule) => {
     const answer = await createStdioProbe({ ...hostileStdio(mode), timeoutMs: 60_000, closeGraceMs: 200 })(
       '2026-07-28',

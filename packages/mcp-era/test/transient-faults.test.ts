@@ -7,8 +7,8 @@ import {
   EraUndeterminedError,
   type McpEra,
   type McpEraProbeAnswer,
-  ServerExitedError,
 } from '../src/index.js';
+import { ServerExitedError } from '../src/stdio.js';
 import { DISCOVER, result } from './answers.js';
 import { aClock } from './clock.js';
 
@@ -34,8 +34,8 @@ const HTTP_OUTAGES: McpEraProbeAnswer[] = [
 const HTTP_GATEWAY: McpEraProbeAnswer[] = [http(404, '<html>no such route</html>'), http(400, ''), http(405, '')];
 const STDIO: McpEraProbeAnswer[] = [
   { kind: 'timeout' },
-  thrown(new ServerExitedError(1, null)),
-  thrown(new ServerExitedError(null, 'SIGKILL')),
+  thrown(new ServerExitedError('it exited', 1)),
+  thrown(new ServerExitedError('it was killed', null, 'SIGKILL')),
   thrown(Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN' })),
 ];
 

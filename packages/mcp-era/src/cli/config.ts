@@ -1,5 +1,5 @@
 /** The `mcpServers` config of desktop hosts and editors, read as transports. Untrusted: whatever is wrong is named. */
-import { isObject } from '../message.js';
+import { isObject } from '../is-object.js';
 import type { MCPTransportUnion } from '../types.js';
 
 /** The server, or what is wrong with its entry. */

@@ -1,8 +1,10 @@
 /** Everything the command tells of one server: its era and why, and what it says of itself in that era. */
-import { EraUndeterminedError, ServerExitedError } from '../errors.js';
+import { EraUndeterminedError } from '../errors.js';
+import { ServerExitedError } from '../exit-error.js';
 import { createHttpPost, createHttpProbe, type EraFetch } from '../http-probe.js';
+import { isObject } from '../is-object.js';
 import { mcpEraCacheKey } from '../key.js';
-import { isObject, serverInfoFromDiscover } from '../message.js';
+import { serverInfoFromDiscover } from '../message.js';
 import type { EraResolution, EraResolver } from '../resolver.js';
 import { StdioTransport } from '../stdio-transport.js';
 import { askTransport, exitOf, probeTransport } from '../transport.js';

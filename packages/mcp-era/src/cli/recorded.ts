@@ -1,6 +1,8 @@
 /** A recorded answer, in any of the forms people paste: raw HTTP, `{ status, headers, body }`, or a JSON-RPC message. Pure. */
+
+import { answerFromMessage } from '../answer.js';
 import { answerFromHttp } from '../http-answer.js';
-import { answerFromMessage, isObject } from '../message.js';
+import { isObject } from '../is-object.js';
 import type { EraTransportKind, McpEraProbeAnswer } from '../types.js';
 
 export interface Recorded {

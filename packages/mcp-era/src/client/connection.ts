@@ -1,5 +1,5 @@
 /** One connection of an official client: asked for, opened with the prior verdict, healed once when that proves wrong. */
-import { ServerExitedError } from '../errors.js';
+import { ServerExitedError } from '../exit-error.js';
 import { createHttpProbe } from '../http-probe.js';
 import type { EraRequest, EraResolution, EraResolver } from '../resolver.js';
 import { exitOf, probeTransport, type TransportLike } from '../transport.js';
@@ -133,7 +133,7 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     }
     // Silence, or an exit, was all there was to go by, and the handshake has not borne it out.
     const { rule } = resolution.evidence;
-    if (rule === 'silence on stdio' || rule === 'exit on the question' || rule === 'cached') {
+    if (rule === 'silence on stdio' || rule === 'an exit' || rule === 'cached') {
       await this.#resolver.reportMismatch(this.#request.key, resolution.era.kind, this.#request);
     }
     throw error;

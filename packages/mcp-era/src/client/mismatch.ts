@@ -1,7 +1,7 @@
 /** Whether an error may mean that the server speaks the other era. Pure. */
 import { classifyModernHttpFailure, isRecognizedModernError } from '../classify.js';
 import { MCPHttpStatusError, MCPProtocolError } from '../errors.js';
-import { isObject } from '../message.js';
+import { isObject } from '../is-object.js';
 import type { McpEra } from '../types.js';
 
 /** Codes with which legacy servers refuse what a modern client sends: not initialized, no session, no such method. */

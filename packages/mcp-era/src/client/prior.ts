@@ -1,4 +1,5 @@
 /** From a verdict to what an official client is told before it connects. Pure. */
+import { isObject } from '../is-object.js';
 import { readDiscover } from '../message.js';
 import type { McpEraResolution } from '../resolve.js';
 import type { MCPDiscoverResult } from '../types.js';
@@ -16,6 +17,20 @@ export function priorOf(resolution: McpEraResolution): EraPrior {
   const { era } = resolution;
   if (era.kind === 'legacy') return { kind: 'legacy' };
   const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
-  const discover = readDiscover(resolution.discover ?? { supportedVersions: [era.version], capabilities });
-  return { kind: 'modern', discover: { resultType: 'complete', ...discover } as MCPDiscoverResult };
+  const said = readDiscover(resolution.discover) ?? { supportedVersions: [era.version], capabilities };
+  return { kind: 'modern', discover: tidy(said) };
+}
+
+/** Every field of the type it should have: a client refuses a prior that has one of another. */
+function tidy(said: MCPDiscoverResult): MCPDiscoverResult {
+  const { instructions, _meta, ...rest } = said;
+  return {
+    ...rest,
+    ...{ resultType: 'complete' },
+    capabilities: isObject(said.capabilities) ? said.capabilities : {},
+    ttlMs: Number.isSafeInteger(said.ttlMs) ? Math.max(said.ttlMs as number, 0) : 0,
+    cacheScope: said.cacheScope === 'public' ? 'public' : 'private',
+    ...(typeof instructions === 'string' && { instructions }),
+    ...(isObject(_meta) && { _meta }),
+  };
 }

@@ -1,5 +1,6 @@
 /** A transport that is watched: what it is refused with, and the answer that comes late. */
-import { answerFromMessage, isObject } from '../message.js';
+import { answerFromMessage } from '../answer.js';
+import { isObject } from '../is-object.js';
 import type { TransportLike } from '../transport.js';
 import { PROBE_ID_PREFIX } from '../transport.js';
 import type { McpEraProbeAnswer } from '../types.js';
