@@ -66,10 +66,11 @@ export class DirectTools {
   }
 }
 
-/** `server__tool`, with a digest in place of what would not fit. */
-function exposedName(server: string, tool: string): string {
-  const name = `${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, '_');
-  if (name.length <= MAX_NAME_LENGTH) return name;
+/** `server__tool`; a digest tells those apart whose names had to be changed to be accepted. */
+export function exposedName(server: string, tool: string): string {
+  const plain = `${server}__${tool}`;
+  const name = plain.replace(/[^A-Za-z0-9_-]/g, '_');
+  if (name === plain && name.length <= MAX_NAME_LENGTH) return name;
   const digest = createHash('sha256').update(`${server}/${tool}`).digest('hex').slice(0, 8);
   return `${name.slice(0, MAX_NAME_LENGTH - 9)}_${digest}`;
 }

@@ -39,6 +39,7 @@ describe('openProxy', () => {
     const opened = await aProxy(entries);
     await opened.started;
     expect(await ask(opened, {})).toContain('s24');
+    expect(opened.proxy.asTool().description).toMatch(/s0, s1, .* and 15 more/);
     expect(await record.lines()).toEqual([]);
   });
 

@@ -115,12 +115,40 @@ describe('an upstream over stdio', () => {
   });
 });
 
+describe('two upstreams with tools of the same names', () => {
+  it('work side by side; a call without a server gets the candidates', async () => {
+    const { proxy } = proxyOf({ one: scripted(), two: scripted() });
+    const answer = textOf(await proxy.run({ tool: 'echo', args: { message: 'hi' } }));
+    expect(answer).toContain('one');
+    expect(answer).toContain('two');
+    expect(answer).not.toContain('Echo: hi');
+    expect(textOf(await proxy.run({ tool: 'echo', server: 'two', args: { message: 'hi' } }))).toBe('Echo: hi');
+  });
+});
+
+describe('a text answer', () => {
+  it('holds no base64, and says what a result without text holds', async () => {
+    const { proxy } = proxyOf({ a: scripted() });
+    const media = await proxy.asTool().execute({ tool: 'media', server: 'a' });
+    expect(media).not.toContain('aGVsbG8=');
+    expect(media).toContain('image/png');
+    expect(await proxy.asTool().execute({ tool: 'structured', server: 'a' })).toContain('42');
+  });
+});
+
 describe('a connect', () => {
   it('is shared: fifty callers start one process', async () => {
     const record = aRecord();
     const provider = providerOf({ a: scripted('good', { env: { RECORD: record.path } }) });
     const connections = await Promise.all(Array.from({ length: 50 }, () => provider.connect('a')));
     expect(new Set(connections).size).toBe(1);
+    expect((await record.lines()).filter((line) => line.startsWith('start'))).toHaveLength(1);
+  });
+
+  it('of a keep-alive server is used again by every call', async () => {
+    const record = aRecord();
+    const { proxy } = proxyOf({ a: scripted('good', { env: { RECORD: record.path }, lifecycle: 'keep-alive' }) });
+    for (let call = 0; call < 50; call += 1) await proxy.run({ tool: 'echo', server: 'a', args: { message: 'hi' } });
     expect((await record.lines()).filter((line) => line.startsWith('start'))).toHaveLength(1);
   });
 
