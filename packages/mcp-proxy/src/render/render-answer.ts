@@ -15,6 +15,8 @@ export interface RenderOptions {
 
 const MAX_PURPOSE_CHARS = 120;
 const MAX_LIST_PURPOSE_CHARS = 100;
+/** What the described part of a tool list may cost, in estimated tokens. */
+const MAX_LIST_TOKENS = 4_000;
 const MAX_DESCRIPTION_CHARS = 4_000;
 const MAX_CANDIDATES = 20;
 
@@ -62,10 +64,21 @@ function answerText(answer: ProxyAnswer, maxSearchTokens: number): string {
   }
 }
 
+/** One line a tool up to the budget; of those beyond it the names, so that a list never hides a tool. */
 function listText(status: ServerStatus, tools: readonly ListedTool[]): string {
-  const lines = tools.map((listed) => `- ${nameOf(listed)}${purposeOf(listed, MAX_LIST_PURPOSE_CHARS)}`);
+  const lines: string[] = [];
+  let tokens = 0;
+  for (const listed of tools) {
+    const line = `- ${nameOf(listed)}${purposeOf(listed, MAX_LIST_PURPOSE_CHARS)}`;
+    tokens += estimateTokens(line);
+    if (lines.length > 0 && tokens > MAX_LIST_TOKENS) break;
+    lines.push(line);
+  }
+  const rest = tools.slice(lines.length).map(nameOf);
+  const server = JSON.stringify(clippedLine(status.serverName, 80));
+  const cut = [`${rest.length} more: ${rest.join(', ')}`, `Search them: mcp({"search":"…","server":${server}})`];
   const next = tools.length > 0 ? ['', 'Next: mcp({"describe":"<tool>"}) shows the parameters of one.'] : [];
-  return [statusLine(status), ...lines, ...next].join('\n');
+  return [statusLine(status), ...lines, ...(rest.length > 0 ? cut : []), ...next].join('\n');
 }
 
 function hitsText(answer: SearchAnswer, maxTokens: number): string {

@@ -8,7 +8,8 @@ export function splitWords(text: string): string[] {
   const spaced = text
     .normalize('NFKC')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    // A look-ahead, so that a page of capitals costs no more than a page.
+    .replace(/([A-Z])(?=[A-Z][a-z])/g, '$1 ')
     .toLowerCase()
     .replace(/['’]s\b/g, '')
     .replace(/['’]/g, '');

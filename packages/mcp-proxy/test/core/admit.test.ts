@@ -58,6 +58,13 @@ describe('the tools of a list', () => {
     expect(dropped[0]?.reason).toMatch(/6000 tools; only the first 5000/);
   });
 
+  test('a flood of definitions is bounded by what they have together', () => {
+    const flood = Array.from({ length: 40 }, (_, index) => ({ name: `t${index}`, description: 'x'.repeat(200_000) }));
+    const { tools, dropped } = admitTools([...flood, good]);
+    expect(tools.map(({ name }) => name)).toEqual([...flood.slice(0, 20).map(({ name }) => name), 'good']);
+    expect(dropped[0]?.reason).toMatch(/more than 4194304 characters together/);
+  });
+
   test('fields that no tool has are left behind, and optional ones of a wrong type', () => {
     const listed = { ...good, title: 5, annotations: 'x', outputSchema: null, secret: 'x' };
     expect(admitTools([listed]).tools).toEqual([good]);

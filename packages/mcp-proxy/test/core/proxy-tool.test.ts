@@ -71,6 +71,16 @@ describe('connect and list', () => {
     expect(line).toMatch(/(many|words)…$/);
   });
 
+  test('a long list is cut with a hint, and still names every tool', async () => {
+    const tools = Array.from({ length: 400 }, (_, index) =>
+      aTool(`tool_${index}`, `Does something useful, number ${index}.`),
+    );
+    const { tool } = aProxy({ files: new FakeUpstream(tools) });
+    const text = await tool.execute({ server: 'files' });
+    expect(text.split('\n').length).toBeLessThan(350);
+    expect(text).toMatch(/\d+ more: tool_\d+, .*tool_399\nSearch them: mcp\(\{"search":"…","server":"files"\}\)/);
+  });
+
   test('server takes a name, else any of its resource ids', async () => {
     const upstreams = filesAndGit();
     const { tool } = aProxy(upstreams, {}, [

@@ -21,7 +21,10 @@ export class FakeUpstream {
   connects = 0;
   lists = 0;
   closes = 0;
+  /** Connections that were made and neither closed nor lost. */
+  living = 0;
   readonly calls: RecordedCall[] = [];
+  readonly #ends = new Set<() => void>();
   #changed = new Set<() => void>();
   #closed = new Set<(reason?: unknown) => void>();
 
@@ -37,6 +40,7 @@ export class FakeUpstream {
 
   /** The connection is gone; without a reason, on purpose. */
   hangUp(reason?: unknown): void {
+    for (const end of [...this.#ends]) end();
     for (const listener of [...this.#closed]) listener(reason);
   }
 
@@ -48,6 +52,11 @@ export class FakeUpstream {
   async connect(signal: AbortSignal | undefined): Promise<IMcpServer> {
     this.connects += 1;
     await this.onConnect(signal);
+    this.living += 1;
+    const end = (): void => {
+      if (this.#ends.delete(end)) this.living -= 1;
+    };
+    this.#ends.add(end);
     return {
       listTools: async () => {
         this.lists += 1;
@@ -62,6 +71,7 @@ export class FakeUpstream {
       },
       close: async () => {
         this.closes += 1;
+        end();
         await this.onClose();
       },
       onToolsChanged: (listener) => {
