@@ -1,4 +1,3 @@
-import type {} from '@mcp-interlock/test-kit/redis-setup'; // types `inject('redisUrl')`
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

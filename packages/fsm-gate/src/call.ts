@@ -4,7 +4,7 @@ import { EffectNotRecordedError } from './errors.js';
 import type { GateEvent, GateModel, GateStep } from './model.js';
 import type { CallToken, GateCall } from './sessions-types.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
-import type { CommitOutcome, GateStore, StoredSession } from './store.js';
+import type { Awaitable, CommitOutcome, GateStore, StoredSession } from './store.js';
 
 /** What a call needs of the sessions that it belongs to. */
 export interface CallHost {
@@ -55,7 +55,7 @@ export class LeasedCall implements GateCall {
   /** Made for those who ask: most calls end before anybody does. */
   #lost: AbortController | undefined;
   #isLost: boolean = false;
-  #ended: Promise<TransitionResult> | undefined;
+  #ended: Awaitable<TransitionResult> | undefined;
 
   constructor(host: CallHost, held: HeldSession) {
     this.#host = host;
@@ -78,15 +78,22 @@ export class LeasedCall implements GateCall {
     return this.#lost.signal;
   }
 
-  commit(result?: unknown): Promise<TransitionResult> {
+  async commit(result?: unknown): Promise<TransitionResult> {
+    return this.settle(result);
+  }
+
+  settle(result?: unknown): Awaitable<TransitionResult> {
     this.#ended ??= this.#commit(result);
     return this.#ended;
   }
 
   async rollback(reason: string): Promise<void> {
     this.#ended ??= this.#rollback(reason);
-    // Of a commit that failed, its caller knows.
-    await this.#ended.catch(() => undefined);
+    try {
+      await this.#ended;
+    } catch {
+      // Of a commit that failed, its caller knows.
+    }
   }
 
   /** Lengthens the lease. A store that fails is asked again the next time, until the lease has run out. */
@@ -109,34 +116,52 @@ export class LeasedCall implements GateCall {
     if (this.#lost) this.#abort();
   }
 
-  async #commit(result: unknown): Promise<TransitionResult> {
-    const { model, store, now, onEnd, onError } = this.#host;
-    const { session, eventFor } = this.#held;
-    const before = session.snapshot;
+  #commit(result: unknown): Awaitable<TransitionResult> {
+    const { model, store, now } = this.#host;
+    const before = this.#held.session.snapshot;
     try {
-      const event = eventFor(result);
-      const { snapshot: after, effects }: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
-      let outcome: CommitOutcome;
-      try {
-        outcome = await store.commit(this.key, this.fence, after);
-      } catch {
-        // A commit is idempotent by its fence, so one whose answer was lost is asked again.
-        outcome = await store.commit(this.key, this.fence, after);
-      }
-      if (outcome.kind === 'lost') throw new Error('its lease had ended');
-      if (effects) attempt(effects, onError);
-      onEnd({ call: this, kind: 'committed', event: event?.type, before, after, version: outcome.version });
-      return moved(before, after);
-    } catch (cause) {
-      await this.#release();
-      const why = cause instanceof Error ? cause.message : String(cause);
-      onEnd({ call: this, kind: 'lost', reason: why, before, after: before, version: session.version });
-      throw new EffectNotRecordedError(
-        `Tool ${this.tool} took effect, but the session did not move out of state ${before.state}: ${why}. Check the effect, then force the session.`,
-        result,
-        { cause },
+      const event = this.#held.eventFor(result);
+      const step: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
+      const outcome = store.commit(this.key, this.fence, step.snapshot);
+      if (!(outcome instanceof Promise)) return this.#committed(outcome, step, event);
+      return (
+        outcome
+          // A commit is idempotent by its fence, so one whose answer was lost is asked again.
+          .catch(() => store.commit(this.key, this.fence, step.snapshot))
+          .then((answer) => this.#committed(answer, step, event))
+          .catch((cause) => this.#notRecorded(result, cause))
       );
+    } catch (cause) {
+      return this.#notRecorded(result, cause);
     }
+  }
+
+  #committed(outcome: CommitOutcome, step: GateStep, event: GateEvent | undefined): TransitionResult {
+    if (outcome.kind === 'lost') throw new Error('its lease had ended');
+    const { onEnd, onError } = this.#host;
+    const before = this.#held.session.snapshot;
+    if (step.effects) attempt(step.effects, onError);
+    onEnd({
+      call: this,
+      kind: 'committed',
+      event: event?.type,
+      before,
+      after: step.snapshot,
+      version: outcome.version,
+    });
+    return moved(before, step.snapshot);
+  }
+
+  async #notRecorded(result: unknown, cause: unknown): Promise<never> {
+    const { snapshot: before, version } = this.#held.session;
+    await this.#release();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#host.onEnd({ call: this, kind: 'lost', reason: why, before, after: before, version });
+    throw new EffectNotRecordedError(
+      `Tool ${this.tool} took effect, but the session did not move out of state ${before.state}: ${why}. Check the effect, then force the session.`,
+      result,
+      { cause },
+    );
   }
 
   async #rollback(reason: string): Promise<TransitionResult> {
@@ -170,6 +195,7 @@ function attempt(effects: () => void, onError: (error: unknown) => void): void {
 /** What a call of a tool that moves nothing is given: there is no lease to keep and nothing to write. */
 export function freeCall(key: string, decision: AllowedDecision): GateCall {
   const { tool, state } = decision;
+  const stays = { changed: false, previousState: state, currentState: state };
   return {
     key,
     tool,
@@ -179,7 +205,8 @@ export function freeCall(key: string, decision: AllowedDecision): GateCall {
     get lost() {
       return new AbortController().signal;
     },
-    commit: async () => ({ changed: false, previousState: state, currentState: state }),
+    commit: async () => stays,
+    settle: () => stays,
     rollback: async () => undefined,
   };
 }

@@ -8,7 +8,7 @@ import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
 import type { Contention, GateTimers, OperatorNote } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
-import type { ReserveOutcome, StoredSession } from './store.js';
+import type { Awaitable, ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
 
 /** How often a store is asked again while another process holds the session, in milliseconds. */
 const POLL_MS = 50;
@@ -36,6 +36,20 @@ export interface Wish extends HeldWish {
 /** The answer to a wish. */
 export type LeaseOutcome = { readonly kind: 'admitted'; readonly call: LeasedCall } | Refusal;
 
+interface Failure {
+  readonly kind: 'failed';
+  readonly error: unknown;
+}
+
+/** A place in the queue, and how long to wait for others than our own process. */
+interface Turn {
+  readonly request: ReserveRequest;
+  readonly deadline: number;
+  readonly pollMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly leave: Leave | undefined;
+}
+
 interface Refusal {
   readonly kind: 'refused';
   readonly decision: RefusedDecision;
@@ -52,7 +66,8 @@ export interface InterlockOptions extends Omit<CallHost, 'onEnd'> {
 
 /** At most one call that moves a session is between `lease` and its end. */
 export interface Interlock {
-  lease(wish: Wish, signal: AbortSignal | undefined): Promise<LeaseOutcome>;
+  /** Answers at once where it can; may throw or reject. */
+  lease(wish: Wish, signal: AbortSignal | undefined): LeaseOutcome | Promise<LeaseOutcome>;
   /** A call for a lease that is ours already. */
   adopt(wish: HeldWish, decision: AllowedDecision, session: StoredSession, fence: number): LeasedCall;
   /** Stops the renewals. */
@@ -71,21 +86,18 @@ export function createInterlock(options: InterlockOptions): Interlock {
   const idPrefix = randomId();
 
   return {
-    async lease(wish, signal) {
+    lease(wish, signal) {
       signal?.throwIfAborted();
+      checkKey(wish.key);
       const rule = typeof contention === 'function' ? contention(wish.tool) : contention;
-      if (rule.kind === 'refuse') return attempt(wish, 0, POLL_MS, signal, undefined);
-      const deadline = now() + rule.timeoutMs;
-      const entered = queue.enter(checkKey(wish.key), rule.timeoutMs, signal);
+      // Whatever may throw comes before our turn begins, or nobody would end it.
+      const request = requestFor(wish);
+      if (rule.kind === 'refuse') return attempt(wish, { request, deadline: 0, pollMs: 0, signal, leave: undefined });
+      const turn = { request, deadline: now() + rule.timeoutMs, pollMs: rule.pollMs ?? POLL_MS, signal };
+      const leave = queue.enter(wish.key, rule.timeoutMs, signal);
+      if (!(leave instanceof Promise)) return attempt(wish, { ...turn, leave });
       // When the time is up before our turn comes, one last attempt tells who holds the session.
-      const leave = entered instanceof Promise ? await entered : entered;
-      let outcome: LeaseOutcome | undefined;
-      try {
-        outcome = await attempt(wish, leave ? deadline : 0, rule.pollMs ?? POLL_MS, signal, leave);
-        return outcome;
-      } finally {
-        if (outcome?.kind !== 'admitted') leave?.();
-      }
+      return leave.then((entered) => attempt(wish, { ...turn, ...(!entered && { deadline: 0 }), leave: entered }));
     },
 
     adopt: (wish, decision, session, fence) => begin(wish, decision, session, fence, undefined),
@@ -97,38 +109,66 @@ export function createInterlock(options: InterlockOptions): Interlock {
     },
   };
 
-  async function attempt(
-    wish: Wish,
-    deadline: number,
-    pollMs: number,
-    signal: AbortSignal | undefined,
-    leave: Leave | undefined,
-  ): Promise<LeaseOutcome> {
-    const { key, tool, onlyIn } = wish;
+  function requestFor({ tool, onlyIn }: Wish): ReserveRequest {
     reservations += 1;
-    const id = `${idPrefix}.${reservations}`;
-    const request = { id, tool, initial: model.start(now()), leaseMs, onlyIn };
-    for (;;) {
-      const answer = store.reserve(checkKey(key), request);
-      const outcome = answer instanceof Promise ? await answer : answer;
-      if (outcome.kind === 'granted') {
-        const judged = judgeUnderLease(wish, outcome, leave);
-        if (judged instanceof LeasedCall) return { kind: 'admitted', call: judged };
-        await release(key, outcome.fence);
-        if (judged.kind === 'refused') return judged;
-        throw judged.error;
-      }
-      const left = deadline - now();
-      if (outcome.kind === 'elsewhere' || left <= 0) return refuse(wish, outcome);
-      await pause(Math.min(pollMs, left, Math.max(outcome.expiresInMs, 1)), signal);
+    return { id: `${idPrefix}.${reservations}`, tool, initial: model.start(now()), leaseMs, onlyIn };
+  }
+
+  function attempt(wish: Wish, turn: Turn): LeaseOutcome | Promise<LeaseOutcome> {
+    const { key } = wish;
+    let answer: Awaitable<ReserveOutcome>;
+    try {
+      answer = store.reserve(key, turn.request);
+    } catch (error) {
+      answer = Promise.reject(error);
     }
+    // Where a store answers at once and the call is let through, nothing has to wait for anything.
+    if (!(answer instanceof Promise) && answer.kind === 'granted') {
+      const judged = judgeUnderLease(wish, answer, turn.leave);
+      if (judged instanceof LeasedCall) return { kind: 'admitted', call: judged };
+      return giveBack(key, answer.fence, judged).finally(() => turn.leave?.());
+    }
+    return poll(wish, turn, answer);
+  }
+
+  async function poll(
+    wish: Wish,
+    { request, deadline, pollMs, signal, leave }: Turn,
+    first: Awaitable<ReserveOutcome>,
+  ): Promise<LeaseOutcome> {
+    let call: LeasedCall | undefined;
+    try {
+      for (let outcome = await first; ; outcome = await store.reserve(wish.key, request)) {
+        if (outcome.kind === 'granted') {
+          const judged = judgeUnderLease(wish, outcome, leave);
+          if (!(judged instanceof LeasedCall)) return await giveBack(wish.key, outcome.fence, judged);
+          call = judged;
+          return { kind: 'admitted', call };
+        }
+        const left = deadline - now();
+        if (outcome.kind === 'elsewhere' || left <= 0) return refuse(wish, outcome);
+        await pause(Math.min(pollMs, left, Math.max(outcome.expiresInMs, 1)), signal);
+      }
+    } finally {
+      if (!call) leave?.();
+    }
+  }
+
+  async function giveBack(key: string, fence: number, judged: Refusal | Failure): Promise<Refusal> {
+    try {
+      await store.release(key, fence);
+    } catch (error) {
+      onError(error);
+    }
+    if (judged.kind === 'failed') throw judged.error;
+    return judged;
   }
 
   function judgeUnderLease(
     wish: Wish,
     { session: stored, fence }: Extract<ReserveOutcome, { kind: 'granted' }>,
     leave: Leave | undefined,
-  ): LeasedCall | Refusal | { readonly kind: 'failed'; readonly error: unknown } {
+  ): LeasedCall | Refusal | Failure {
     try {
       const session = reader.accept(stored);
       const decision = wish.judge(session.snapshot);
@@ -211,14 +251,6 @@ export function createInterlock(options: InterlockOptions): Interlock {
       reporter.record({ ...what, reason: reason ?? wish?.note?.reason, by: wish?.note?.by });
     }
     if (kind === 'committed') reporter.moved({ key: session, before, after, version, local: true });
-  }
-
-  async function release(key: string, fence: number): Promise<void> {
-    try {
-      await store.release(key, fence);
-    } catch (error) {
-      onError(error);
-    }
   }
 
   function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

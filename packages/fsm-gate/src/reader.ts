@@ -2,12 +2,12 @@
 import { GateError } from './errors.js';
 import type { GateModel } from './model.js';
 import type { FsmSnapshot } from './snapshot.js';
-import type { GateStore, StoredSession } from './store.js';
+import type { Awaitable, GateStore, StoredSession } from './store.js';
 
 /** Trusted sessions out of an untrusted store. */
 export interface SessionReader {
   /** The session, or a new one. */
-  read(key: string): Promise<StoredSession>;
+  read(key: string): Awaitable<StoredSession>;
   /** The same session with its snapshot checked, migrated where the author's migration can. Throws where it is not ours. */
   accept(session: StoredSession): StoredSession;
 }
@@ -22,12 +22,16 @@ export interface ReaderOptions {
 
 export function createReader({ model, store, now, migrate }: ReaderOptions): SessionReader {
   return {
-    async read(key) {
-      const stored = await store.read(checkKey(key));
-      return stored ? accept(stored) : { snapshot: model.start(now()), version: 0 };
+    read(key) {
+      const stored = store.read(checkKey(key));
+      return stored instanceof Promise ? stored.then(acceptOrBegin) : acceptOrBegin(stored);
     },
     accept,
   };
+
+  function acceptOrBegin(stored: StoredSession | undefined): StoredSession {
+    return stored ? accept(stored) : { snapshot: model.start(now()), version: 0 };
+  }
 
   function accept({ snapshot, version }: StoredSession): StoredSession {
     try {

@@ -3,7 +3,7 @@ import type { AuditRecord } from './audit-types.js';
 import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
 import type { GateLike, GateModel } from './model.js';
 import type { FsmSnapshot, FsmStateStore, TransitionResult } from './snapshot.js';
-import type { GateStore } from './store.js';
+import type { Awaitable, GateStore } from './store.js';
 
 /** What happens to a call that moves a session while another such call is in flight. */
 export type Contention =
@@ -95,6 +95,8 @@ export interface GateCall {
    * @throws `EffectNotRecordedError` when the state could not be moved though the effect happened.
    */
   commit(result?: unknown): Promise<TransitionResult>;
+  /** `commit`, answering at once where the store does: for integrations that count microseconds. Rejects, never throws. */
+  settle(result?: unknown): Awaitable<TransitionResult>;
   /** Frees the session where it was. Idempotent; never rejects (what fails goes to `onError`, the lease then expires). */
   rollback(reason: string): Promise<void>;
 }
@@ -140,6 +142,8 @@ export interface GateSessions {
   decide(key: string, tool: string, args?: unknown): Promise<GateDecision>;
   /** Takes the session for a call, or says why not. The lease is renewed until the call is ended. */
   reserve(key: string, tool: string, args?: unknown, options?: CallOptions): Promise<Admission>;
+  /** `reserve`, answering at once where the store does and nobody waits: for integrations that count microseconds. Rejects, never throws. */
+  admit(key: string, tool: string, args?: unknown, options?: CallOptions): Awaitable<Admission>;
   /** Goes on with a reservation made elsewhere (a task). `undefined` when its lease is gone. */
   resume(token: CallToken, args?: unknown): Promise<GateCall | undefined>;
   /** reserve → execute → commit or roll back. What `execute` throws is thrown on, after the rollback. */

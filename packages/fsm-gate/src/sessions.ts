@@ -24,7 +24,7 @@ import type {
 } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
 import { serialisedStore } from './state-store.js';
-import type { GateStore, StoredSession } from './store.js';
+import type { Awaitable, GateStore, StoredSession } from './store.js';
 import { assertSound } from './verify.js';
 
 const NO_OPTIONS: CallOptions = {};
@@ -77,14 +77,22 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       return decide(model, (await reader.read(key)).snapshot, tool, args);
     },
 
-    reserve(key, tool, args, { signal } = NO_OPTIONS): Promise<Admission> {
-      const binding = model.bindings.get(tool);
-      const judge = (snapshot: FsmSnapshot): GateDecision => decide(model, snapshot, tool, args);
-      if (!binding?.events.length) return admitFree(key, judge);
-      const { event, eventFor } = wishFor(key, binding, args);
-      // A migration may lead into another state than the stored one, so the store cannot judge by that.
-      const onlyIn = migrate ? undefined : model.openStates(tool);
-      return interlock.lease({ key, tool, event, eventFor, judge, onlyIn }, signal);
+    async reserve(key, tool, args, callOptions) {
+      return sessions.admit(key, tool, args, callOptions);
+    },
+
+    admit(key, tool, args, { signal } = NO_OPTIONS): Awaitable<Admission> {
+      try {
+        const binding = model.bindings.get(tool);
+        const judge = (snapshot: FsmSnapshot): GateDecision => decide(model, snapshot, tool, args);
+        if (!binding?.events.length) return admitFree(key, judge);
+        const { event, eventFor } = wishFor(key, binding, args);
+        // A migration may lead into another state than the stored one, so the store cannot judge by that.
+        const onlyIn = migrate ? undefined : model.openStates(tool);
+        return interlock.lease({ key, tool, event, eventFor, judge, onlyIn }, signal);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
 
     async resume({ key, tool, fence }, args) {
@@ -159,12 +167,15 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
   return sessions;
 
   /** Nothing is taken for a tool that moves nothing. */
-  async function admitFree(key: string, judge: (snapshot: FsmSnapshot) => GateDecision): Promise<Admission> {
-    const { snapshot, version } = await reader.read(key);
-    const decision = judge(snapshot);
-    reporter.decided(key, decision, version);
-    if (decision.kind === 'refused') return { kind: 'refused', decision };
-    return { kind: 'admitted', call: freeCall(key, decision) };
+  function admitFree(key: string, judge: (snapshot: FsmSnapshot) => GateDecision): Awaitable<Admission> {
+    const admit = ({ snapshot, version }: StoredSession): Admission => {
+      const decision = judge(snapshot);
+      reporter.decided(key, decision, version);
+      if (decision.kind === 'refused') return { kind: 'refused', decision };
+      return { kind: 'admitted', call: freeCall(key, decision) };
+    };
+    const session = reader.read(key);
+    return session instanceof Promise ? session.then(admit) : admit(session);
   }
 
   function wishFor(key: string, binding: ToolBinding, args: unknown): HeldWish {

@@ -409,6 +409,54 @@ describe('a call that was reserved by hand', () => {
   });
 });
 
+describe('an integration that counts microseconds', () => {
+  it('is answered at once by a store that answers at once', () => {
+    const { sessions } = aShop();
+    const admission = sessions.admit('ann', 'cart_add_item');
+    if (admission instanceof Promise || admission.kind !== 'admitted') throw new Error('not admitted at once');
+    expect(admission.call.settle('added')).toEqual({
+      changed: true,
+      previousState: 'empty',
+      currentState: 'has_items',
+    });
+    expect(sessions.admit('ann', 'search')).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('is answered later by a store that answers later, and where it has to wait', async () => {
+    const { sessions } = aShop({ store: aStateStore() });
+    const admission = sessions.admit('ann', 'cart_add_item');
+    expect(admission).toBeInstanceOf(Promise);
+    const { sessions: quick } = aShop();
+    quick.admit('ann', 'cart_add_item');
+    expect(quick.admit('ann', 'cart_add_item')).toBeInstanceOf(Promise);
+    expect((await admission).kind).toBe('admitted');
+  });
+
+  it('is rejected, never thrown at', async () => {
+    const { sessions, store } = aShop();
+    await expect(sessions.admit('', 'cart_add_item')).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+    await expect(sessions.admit('', 'search')).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+    const admission = await sessions.admit('ann', 'cart_add_item');
+    vi.spyOn(store, 'commit').mockImplementation(() => {
+      throw new Error('broken');
+    });
+    if (admission.kind !== 'admitted') throw new Error('not admitted');
+    await expect(admission.call.settle('added')).rejects.toBeInstanceOf(EffectNotRecordedError);
+    vi.spyOn(store, 'reserve').mockImplementation(() => {
+      throw new Error('broken');
+    });
+    await expect(sessions.admit('ann', 'cart_add_item')).rejects.toThrow('broken');
+    vi.restoreAllMocks();
+    expect((await sessions.admit('ann', 'cart_add_item')).kind).toBe('admitted');
+  });
+
+  it('is rejected where it gave up before it asked', async () => {
+    const { sessions } = aShop();
+    const signal = AbortSignal.abort(new Error('gone'));
+    await expect(sessions.admit('ann', 'cart_add_item', {}, { signal })).rejects.toThrow('gone');
+  });
+});
+
 describe('a store that fails', () => {
   it('at the commit: it is tried again, and then the error says that the effect happened', async () => {
     const { sessions, store, records } = aShop();
