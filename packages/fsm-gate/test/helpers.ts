@@ -38,8 +38,16 @@ export function aStateStore(): FsmStateStore & { saved: Map<string, string> } {
 export function aClock(start = 1_000_000) {
   let time = start;
   const timers = new Set<{ at: number; fire: () => void }>();
-  const clock: GateTimers & { now: () => number; advance: (ms: number) => Promise<void>; pending: () => number } = {
+  const clock: GateTimers & {
+    now: () => number;
+    /** Lets time pass. */
+    advance: (ms: number) => Promise<void>;
+    /** Waits until somebody has let so much time pass. */
+    passed: (ms: number) => Promise<void>;
+    pending: () => number;
+  } = {
     now: () => time,
+    passed: (ms) => new Promise((resolve) => void clock.setTimeout(resolve, ms)),
     pending: () => timers.size,
     setTimeout: (fire, ms) => {
       const timer = { at: time + ms, fire };
