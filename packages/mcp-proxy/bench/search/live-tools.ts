@@ -10,6 +10,12 @@ interface PublishedServer {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
 const KEY = 'dummy-0123456789abcdef0123456789abcdef';
 /** The first start of a server downloads it. */
 const TIMEOUT_MS = 180_000;
@@ -47,7 +53,7 @@ export async function listPublishedTools(
   // One after another: the first run installs, and a small machine starts few of them at once.
   for (const server of servers) {
     try {
-      const listed = await listTools(server);
+      const listed = await listOverStdio({ command: 'npx', args: ['-y', ...server.command], env: server.env });
       tools.push(...listed.map((tool) => ({ serverName: server.name, tool })));
     } catch (error) {
       console.error(`${server.name} is left out: ${error instanceof Error ? error.message : String(error)}`);
@@ -56,11 +62,12 @@ export async function listPublishedTools(
   return tools;
 }
 
-async function listTools({ command, env }: PublishedServer): Promise<IMcpToolInfo[]> {
+/** All tools of a server that is started for it. */
+export async function listOverStdio({ command, args, env }: Launch): Promise<IMcpToolInfo[]> {
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const transport = new StdioClientTransport({
-    command: 'npx',
-    args: ['-y', ...command],
+    command,
+    args: [...args],
     env: { ...Object.fromEntries(inherited), ...env },
     stderr: 'ignore',
   });

@@ -1,8 +1,9 @@
 /** What a ranking is worth: recall, hits, reciprocal rank, empty answers; scored by tool name among the first k hits. */
+import type { ListedTool } from '../../src/index.js';
 import type { Query, QuerySet } from './data.js';
 
-/** Names of the best tools for a query, best first. */
-export type Ranker = (query: string) => readonly string[];
+/** The best tools for a query, best first. */
+export type Ranker = (query: string) => readonly ListedTool[];
 
 export interface Scores {
   readonly recall1: readonly number[];
@@ -16,7 +17,10 @@ export interface Scores {
 }
 
 export function score(queries: readonly Query[], rank: Ranker): Scores {
-  const answers = queries.map(({ query, gold }) => ({ names: rank(query), gold: [...new Set(gold)] }));
+  const answers = queries.map(({ query, gold }) => ({
+    names: rank(query).map(({ tool }) => tool.name),
+    gold: [...new Set(gold)],
+  }));
   const recall = (k: number): number[] =>
     answers.map(({ names, gold }) => gold.filter((name) => names.slice(0, k).includes(name)).length / gold.length);
   const hit = (k: number): number[] =>

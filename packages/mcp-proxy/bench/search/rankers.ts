@@ -18,17 +18,14 @@ export function interlock(name: string, options: ToolSearchOptions = {}): NamedR
     name,
     make: (tools) => {
       const index = createToolIndex(tools, options);
-      return (query) => index.search(query, { limit: LIMIT }).hits.map(({ tool }) => tool.name);
+      return (query) => index.search(query, { limit: LIMIT }).hits;
     },
   };
 }
 
 const contractOr: NamedRanker = {
   name: "the contract's OR",
-  make: (tools) => (query) =>
-    searchByOr(tools, query)
-      .slice(0, LIMIT)
-      .map(({ tool }) => tool.name),
+  make: (tools) => (query) => searchByOr(tools, query).slice(0, LIMIT),
 };
 
 /** As it comes: name and description, its own splitting, no stop words. */
@@ -41,7 +38,7 @@ const miniSearchPlain: NamedRanker = {
       index
         .search(query.slice(0, 1_500))
         .slice(0, LIMIT)
-        .map(({ id }) => tools[Number(id)]!.tool.name);
+        .map(({ id }) => tools[Number(id)]!);
   },
 };
 
@@ -64,7 +61,7 @@ const miniSearchTuned: NamedRanker = {
     return (query) => {
       const words = splitWords(query.slice(0, 1_500)).filter((word) => !STOP_WORDS.has(word));
       const found = index.search(words.map(cachedStem).join(' '));
-      return found.slice(0, LIMIT).map(({ id }) => tools[Number(id)]!.tool.name);
+      return found.slice(0, LIMIT).map(({ id }) => tools[Number(id)]!);
     };
   },
 };

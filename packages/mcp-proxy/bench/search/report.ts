@@ -1,8 +1,7 @@
 /** Prints the rankers of one catalogue side by side, with their speed and the size of their answers. */
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import type { ListedTool } from '../../src/index.js';
-import { McpProxyTool } from '../../src/index.js';
+import { type ListedTool, McpProxyTool, renderAnswer } from '../../src/index.js';
 import { crossValidate } from './cross-validate.js';
 import type { QuerySet } from './data.js';
 import { mean, type Ranker, score } from './metrics.js';
@@ -19,8 +18,10 @@ export async function report(title: string, tools: ListedTool[], given: QuerySet
   const counts = `${tools.length} tools, ${queries.tasks.length} tasks, ${queries.steps.length} steps`;
   console.log(`\n## Search: ${title} (${counts})\n`);
   if (leftOut > 0) console.log(`${leftOut} queries are left out: none of their tools is in the catalogue.\n`);
-  console.log('| ranker | tasks: recall@1 / 5 / 10 | steps: hit@1 / 5 / 10 | MRR | empty | ms a query |');
-  console.log('|---|---|---|---|---|---|');
+  console.log(
+    '| ranker | tasks: recall@1 / 5 / 10 | steps: hit@1 / 5 / 10 | MRR | empty | tokens a result | ms a query |',
+  );
+  console.log('|---|---|---|---|---|---|---|');
   for (const { name, make } of RANKERS) console.log(row(name, make(tools), queries));
   console.log(`\nText of an answer of ours: ${await tokensOfAnswers(tools, queries)} o200k tokens on average.`);
   if (targets === undefined) return true;
@@ -49,7 +50,7 @@ function row(name: string, rank: Ranker, { tasks, steps }: QuerySet): string {
   const recall = [ofTasks.recall1, ofTasks.recall5, ofTasks.recall10].map((values) => f(mean(values))).join(' / ');
   const hit = [ofSteps.hit1, ofSteps.hit5, ofSteps.hit10].map((values) => f(mean(values))).join(' / ');
   const empty = mean([...ofTasks.empty, ...ofSteps.empty]);
-  return `| ${name} | ${recall} | ${hit} | ${f(mean(ofSteps.reciprocal))} | ${f(empty)} | ${msPerQuery(rank, [...tasks, ...steps]).toFixed(2)} |`;
+  return `| ${name} | ${recall} | ${hit} | ${f(mean(ofSteps.reciprocal))} | ${f(empty)} | ${tokensPerResult(rank, [...tasks, ...steps])} | ${msPerQuery(rank, [...tasks, ...steps]).toFixed(2)} |`;
 }
 
 function msPerQuery(rank: Ranker, queries: readonly { query: string }[]): number {
@@ -60,6 +61,19 @@ function msPerQuery(rank: Ranker, queries: readonly { query: string }[]): number
     return performance.now() - startedAt;
   });
   return mean(times);
+}
+
+/** Of the text that the model would get for these hits. */
+function tokensPerResult(rank: Ranker, queries: readonly { query: string }[]): number {
+  const answers = queries.map(({ query }) => {
+    const hits = rank(query).map((listed) => ({ ...listed, score: 1 }));
+    const text = renderAnswer(
+      { kind: 'hits', query, hits, matched: hits.length, searched: hits.length, skipped: [] },
+      { maxSearchTokens: Number.POSITIVE_INFINITY },
+    );
+    return hits.length === 0 ? [] : [countTokens(text) / hits.length];
+  });
+  return Math.round(mean(answers.flat()));
 }
 
 /** What the model really gets: the text of the `mcp` tool. */

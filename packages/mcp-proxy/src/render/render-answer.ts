@@ -1,6 +1,6 @@
 /** Every answer as text for a model: what was found, and what to do next. */
 import type { ListedTool, ProxyAnswer, SearchAnswer, ServerStatus, SkippedServer } from '../answers.js';
-import { shownResult } from '../result/serialize.js';
+import { serializeToolResult } from '../result/serialize.js';
 import { formatSchema, requiredParameters } from '../schema/format.js';
 import { cleanText, clip, clippedLine, plural } from '../text/clean.js';
 import { estimateTokens } from '../text/tokens.js';
@@ -38,7 +38,7 @@ function answerText(answer: ProxyAnswer, maxSearchTokens: number): string {
     case 'described':
       return describedText(answer.tool);
     case 'result':
-      return shownResult(answer.result);
+      return serializeToolResult(answer.result);
     case 'page':
       return answer.text;
     case 'invalid':

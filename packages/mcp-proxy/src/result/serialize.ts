@@ -1,6 +1,6 @@
 /** A tool result as text for a model: everything that is text in full, everything else named with type and size. */
 import { isRecord } from '../request.js';
-import { cleanText, clippedLine } from '../text/clean.js';
+import { clippedLine } from '../text/clean.js';
 import { base64Bytes, jsonText, sizeText } from './json-text.js';
 
 /**
@@ -96,9 +96,4 @@ function withoutBinary(block: Result): Result {
       (key === 'data' || key === 'blob') && typeof value === 'string' ? sizeText(base64Bytes(value)) : value,
     ]),
   );
-}
-
-/** Text of a result as it is shown: control and bidi characters of the upstream do not reach a terminal or a prompt. */
-export function shownResult(value: unknown): string {
-  return cleanText(serializeToolResult(value));
 }

@@ -10,6 +10,11 @@ describe('a tool result as text', () => {
     expect(serializeToolResult(result({ type: 'text', text: 'a' }, { type: 'text', text: 'b' }))).toBe('a\nb');
   });
 
+  test('text is handed on as it is, invisible characters included: the model may have to find it again', () => {
+    const text = '\ufeffa\u00adb\u001b[31mc\f';
+    expect(serializeToolResult(result({ type: 'text', text }))).toBe(text);
+  });
+
   test('images and audio are named with type and size, never as base64', () => {
     const text = serializeToolResult(
       result(
