@@ -23,7 +23,7 @@ export const COMPACT_META_KEY = 'interlock/compact';
 
 /**
  * Characters of JSON up to which every notation is measured, and the chosen one decoded back, whole. Beyond, both are
- * done on a sample of about 3,000 characters, and JSON stays unless another saves at least {@link CLEAR_SAVING} there.
+ * done on a sample of about 2,000 characters, and JSON stays unless another saves at least {@link CLEAR_SAVING} there.
  */
 export const WHOLE_UP_TO = 65_536;
 

@@ -22,20 +22,25 @@ export function cutValue(value: unknown, fits: (cut: CutValue) => boolean): CutV
     cut = at(kept);
     if (fits(cut)) return cut;
   }
-  for (const shorten of [shortenTexts, dropFields]) {
+  for (const { most, cutTo } of LAST_RESORTS) {
     const from = cut;
-    const most =
-      shorten === shortenTexts
-        ? 2000
-        : from.value === null || typeof from.value !== 'object'
-          ? 0
-          : Object.keys(from.value).length;
-    const at = (count: number) => shorten(from, count);
-    cut = at(largest(most, (count) => fits(at(count))));
+    const at = (count: number) => cutTo(from, count);
+    cut = at(largest(most(from.value), (count) => fits(at(count))));
     if (fits(cut)) return cut;
   }
   return cut;
 }
+
+interface LastResort {
+  /** The largest count that is worth a try. */
+  readonly most: (value: unknown) => number;
+  readonly cutTo: (from: CutValue, count: number) => CutValue;
+}
+
+const LAST_RESORTS: readonly LastResort[] = [
+  { most: () => 2000, cutTo: shortenTexts },
+  { most: (value) => Object.keys(Object(value)).length, cutTo: dropFields },
+];
 
 interface List {
   readonly keys: readonly string[];

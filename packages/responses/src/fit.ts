@@ -40,19 +40,28 @@ export const FIT_META_KEY = 'interlock/fit';
  */
 export function fit(result: AnyToolResult, options: FitOptions): ContentResult {
   const fits = fitsWithin(options, result);
-  const whole = withPageNote(result, options.page);
-  if (fits(whole.content, whole.structuredContent)) return whole as ContentResult; // Ours to read, the caller's to keep.
-  return result.isError ? fitError(result, fits) : fitContent(result, fits, options.more ?? nextOf(options.page));
+  const notes = result.isError ? [] : pageNotes(options.page);
+  const withNotes: Fits = (content, structured) => fits([...content, ...notes], structured);
+  if (withNotes(result.content, result.structuredContent)) return withBlocks(result, notes);
+  if (result.isError) return fitError(result, fits);
+  // What fits but for the note about the page is cut as well: without a note the model would take it for all there is.
+  const isTooLong = !fits(result.content, result.structuredContent);
+  return fitContent(result, isTooLong ? fits : withNotes, options.more ?? nextOf(options.page));
 }
 
-function withPageNote(result: AnyToolResult, page: FitOptions['page']): AnyToolResult {
-  if (page?.nextCursor === undefined || result.isError) return result;
+function pageNotes(page: FitOptions['page']): TextBlock[] {
+  if (page?.nextCursor === undefined) return [];
   const last = page.offset + page.items.length;
-  const text = `[Items ${page.offset + 1} to ${last} of ${page.total} shown. To get more: ${cursorHint(page.nextCursor)}.]`;
-  const noted = brand({ ...result, content: [...result.content, note(text)] });
+  const shown = `Items ${page.offset + 1} to ${last} of ${page.total} shown`;
+  return [note(`[${shown}. To get more: ${cursorHint(page.nextCursor)}.]`)];
+}
+
+function withBlocks(result: AnyToolResult, blocks: readonly TextBlock[]): ContentResult {
+  if (blocks.length === 0) return result as ContentResult; // Ours to read, the caller's to keep.
+  const extended = brand({ ...result, content: [...result.content, ...blocks] });
   const codec = codecOf(result);
-  if (codec) rememberCodec(noted, codec);
-  return noted;
+  if (codec) rememberCodec(extended, codec);
+  return extended as ContentResult; // The caller's own blocks, and texts.
 }
 
 /** Where the page's own items were cut, the next page starts with the first that was left out. */

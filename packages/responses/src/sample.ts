@@ -1,6 +1,7 @@
 /** A small part of large data that has its structure: what is true of the sample's notation is likely true of the whole. */
+
 /** Characters of JSON that a sample has at most, about. */
-const SAMPLE_SIZE = 3000;
+const SAMPLE_SIZE = 2000;
 
 /** Members of a list that are kept even if that makes the sample larger than it should be. */
 const NARROWEST = 2;
@@ -11,7 +12,7 @@ const LONGEST_TEXT = 400;
 const USUAL_FIELDS = 24;
 
 /**
- * JSON data of at most about 3,000 characters: from every list and every large record some members, spread evenly from
+ * JSON data of at most about 2,000 characters: from every list and every large record some members, spread evenly from
  * the first to the last, and those rows whose number of fields is not that of the first. Long texts are cut. The same
  * data gives the same sample.
  */

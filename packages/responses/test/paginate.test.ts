@@ -110,6 +110,17 @@ describe('paginate', () => {
     expect(seen).toEqual(items);
   });
 
+  test('an answer that fits only without the note about the page is cut, so that the model knows of the rest', () => {
+    const page = paginate(
+      items.map((id) => ({ id })),
+      { pageSize: 60 },
+    );
+    const length = (compact(page.items).content[0] as { text: string }).text.length;
+    const answer = fit(compact(page.items), { maxChars: length + 10, page });
+    const [, note] = answer.content as { text: string }[];
+    expect(note!.text).toMatch(/of 60 items shown, \d+ left out\. To get the rest: call again with cursor/);
+  });
+
   test.each([0, -1, 1.5, Number.NaN, '5' as never])('a page size of %s is refused', (pageSize) => {
     expect(caught(() => paginate(items, { pageSize }))).toMatchObject({ code: 'INVALID_OPTION' });
   });
