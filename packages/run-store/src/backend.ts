@@ -94,8 +94,8 @@ export interface RunBackend {
   /** Reads and removes. A run under a live lease is not taken (`null`); one whose lease has passed is. */
   take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null>;
   /**
-   * Undoes a `take`: the token's copy waits again, listed as before, for `ttlMs` (absent: for ever). `false` when the
-   * copy is gone or another run waits there by now.
+   * Undoes a `take`: the token's copy waits again for `ttlMs` (absent: for ever). `false` when the copy is gone or another
+   * run waits there by now. It is listed again, unless its entry was cleaned by a `list` in between.
    */
   putBack(key: RunKey, copy: { readonly token: string; readonly ttlMs?: number | undefined }): Promise<boolean>;
   /** Sets the remaining life of a waiting or claimed run; `false` when there is none. */

@@ -30,7 +30,16 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Without padding, with `-` and `_`: fit for keys and URLs. */
+const urlAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Without padding, with `-` and `_`: fit for keys and URLs. For short inputs: tokens and digests. */
 export function toBase64Url(bytes: Uint8Array): string {
-  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 3) {
+    const bits = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    text += urlAlphabet[bits >> 18]! + urlAlphabet[(bits >> 12) & 63]!;
+    if (at + 1 < bytes.length) text += urlAlphabet[(bits >> 6) & 63]!;
+    if (at + 2 < bytes.length) text += urlAlphabet[bits & 63]!;
+  }
+  return text;
 }

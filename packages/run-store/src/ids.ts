@@ -1,10 +1,9 @@
 /** Run ids: made unguessable, checked before use, hashed before they become keys. */
 import { toBase64Url } from './bytes.js';
 import { RunStoreError } from './errors.js';
-import type { Bytes, RunRuntime } from './runtime.js';
+import { type Awaitable, after, type Bytes, type RunRuntime } from './runtime.js';
 
 const MAX_ID_LENGTH = 512;
-const utf8 = new TextEncoder();
 
 /**
  * A fresh run id with 122 or more random bits: whoever knows a run id can resume the run. Throws `UNSUPPORTED` on a
@@ -45,9 +44,9 @@ function problemOf(runId: unknown): string | undefined {
 
 /** Names to keys. What is hashed says what it is, so that a run id never collides with a tenant's name. */
 export interface KeyMaker {
-  run(runId: string): Promise<string>;
-  tenant(tenant: string): Promise<string>;
-  principal(principal: string): Promise<string>;
+  run(runId: string): Awaitable<string>;
+  tenant(tenant: string): Awaitable<string>;
+  principal(principal: string): Awaitable<string>;
 }
 
 /** With a `secret`, an HMAC: then a dump of the store does not even confirm a guessed name. */
@@ -57,11 +56,11 @@ export function createKeyMaker(options: {
   readonly secret: Bytes | undefined;
 }): KeyMaker {
   const { runtime, keyPrefix, secret } = options;
-  const hash = async (what: string, name: string): Promise<string> =>
-    toBase64Url(await runtime.hash(utf8.encode(`${what}\0${keyPrefix}\0${name}`), secret));
+  const hash = (what: string, name: string): Awaitable<string> =>
+    runtime.hash(`${what}\0${keyPrefix}\0${name}`, secret);
   return {
-    run: async (runId) => `${keyPrefix}{${await hash('run', runId)}}`,
-    tenant: async (tenant) => `${keyPrefix}tenant:{${await hash('tenant', tenant)}}`,
+    run: (runId) => after(hash('run', runId), (digest) => `${keyPrefix}{${digest}}`),
+    tenant: (tenant) => after(hash('tenant', tenant), (digest) => `${keyPrefix}tenant:{${digest}}`),
     principal: (principal) => hash('principal', principal),
   };
 }

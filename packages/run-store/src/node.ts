@@ -39,9 +39,9 @@ export const nodeRuntime: RunRuntime = {
     poolAt += length;
     return pool.slice(poolAt - length, poolAt);
   },
-  hash(bytes, key) {
+  hash(text, key) {
     const digest = key === undefined ? createHash('sha256') : createHmac('sha256', key);
-    return digest.update(bytes).digest();
+    return digest.update(text, 'utf8').digest('base64url');
   },
   encrypt({ key, iv, aad, bytes }) {
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(aad);

@@ -17,8 +17,8 @@ export interface RedisRunStoreOptions<TState> extends RunStoreEngineOptions<TSta
 /** Runs of any state on Redis. */
 export class RedisRunStore<TState> extends RunStoreEngine<TState> {
   constructor(options: RedisRunStoreOptions<TState>) {
-    const { client, timeoutMs, setTimer, clearTimer, ...engine } = options;
-    const backend = redisRunBackend({ client, timeoutMs, setTimer, clearTimer, now: engine.now });
+    const { client, timeoutMs, setTimer, ...engine } = options;
+    const backend = redisRunBackend({ client, timeoutMs, setTimer, now: engine.now });
     super({ runtime: nodeRuntime, ...engine, backend });
   }
 }

@@ -2,7 +2,16 @@
 import type { PutOptions, RunBackend, RunKey } from './backend.js';
 import { toBase64Url } from './bytes.js';
 import { type ClaimResult, type ClaimRunOptions, claimRun, readOutcome } from './engine/claim.js';
-import { demandScope, type EngineContext, openRun, pauseOf, reading, writing } from './engine/context.js';
+import {
+  demandScope,
+  type EngineContext,
+  openRun,
+  pauseOf,
+  readFailure,
+  reading,
+  writeFailure,
+  writing,
+} from './engine/context.js';
 import type { RunDecision } from './engine/decision.js';
 import { createRunEvents, type RunCounters } from './engine/events.js';
 import { eraseTenantRuns, indexEntryOf, type ListedRuns, type ListRunsQuery, listRuns } from './engine/listing.js';
@@ -21,7 +30,7 @@ import { type ResumeResult, type ResumeRunOptions, resumeRun } from './engine/re
 import { checkScope } from './engine/scope.js';
 import { RunStoreError } from './errors.js';
 import { checkRunId, createKeyMaker } from './ids.js';
-import { webRuntime } from './runtime.js';
+import { type Awaitable, webRuntime } from './runtime.js';
 import { createSealer } from './seal/sealer.js';
 import type { AgentPauseKind, ConsumeRunOptions, LoadRunOptions, RunScope, StoreRunOptions } from './types.js';
 
@@ -109,7 +118,7 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
 
   async store(runId: string, state: TState, options: StoreRunOptions = {}): Promise<void> {
     const { backend, events, times } = this.#context;
-    const key = await this.keyOf(runId);
+    const key = await this.#key(runId);
     const { ttlSeconds, ifAbsent = false } = options;
     const scope = checkScope(options.scope);
     const { bytes, index } = await this.#sealed(key, runId, state, scope);
@@ -118,7 +127,12 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
       existing: ifAbsent ? 'keep' : 'replace',
       index,
     };
-    const reply = await writing(this.#context, { operation: 'store', key }, () => backend.put(key, bytes, put));
+    let reply: 'stored' | 'exists';
+    try {
+      reply = await backend.put(key, bytes, put);
+    } catch (cause) {
+      throw writeFailure(this.#context, { operation: 'store', key }, cause);
+    }
     if (reply === 'exists') {
       events.emit('refused', { key, scope, code: 'RUN_EXISTS' });
       throw new RunStoreError(
@@ -131,8 +145,13 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
 
   async load(runId: string, options: LoadRunOptions = {}): Promise<TState | null> {
     const { backend, events } = this.#context;
-    const key = await this.keyOf(runId);
-    const bytes = await reading('load', () => backend.get(key));
+    const key = await this.#key(runId);
+    let bytes: Uint8Array | null;
+    try {
+      bytes = await backend.get(key);
+    } catch (cause) {
+      throw readFailure('load', cause);
+    }
     if (bytes === null) {
       events.emit('missed', { key });
       return null;
@@ -145,7 +164,7 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
 
   async consume(runId: string, options: ConsumeRunOptions = {}): Promise<TState | null> {
     const { backend, events, times } = this.#context;
-    const key = await this.keyOf(runId);
+    const key = await this.#key(runId);
     const token = checkToken(options.token) ?? this.#context.newToken();
     const { retainMs } = times;
     let ifStamp: Uint8Array | undefined;
@@ -157,9 +176,12 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
         ifStamp = run.stamp;
       }
     }
-    const bytes = await writing(this.#context, { operation: 'consume', key, token }, () =>
-      backend.take(key, { token, retainMs, ifStamp }),
-    );
+    let bytes: Uint8Array | null;
+    try {
+      bytes = await backend.take(key, { token, retainMs, ifStamp });
+    } catch (cause) {
+      throw writeFailure(this.#context, { operation: 'consume', key, token }, cause);
+    }
     if (bytes === null) {
       events.emit('missed', { key });
       return null;
@@ -184,21 +206,21 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     options: ResumeRunOptions = {},
   ): Promise<ResumeResult<TState>> {
     checkToken(options.token);
-    return resumeRun(this.#context, await this.keyOf(runId), { ...options, decision, scope });
+    return resumeRun(this.#context, await this.#key(runId), { ...options, decision, scope });
   }
 
   async claim(runId: string, options: ClaimRunOptions): Promise<ClaimResult<TState>> {
     checkToken(options.token);
-    return claimRun(this.#context, await this.keyOf(runId), options);
+    return claimRun(this.#context, await this.#key(runId), options);
   }
 
   async outcome(runId: string, options: LoadRunOptions = {}): Promise<{ readonly outcome: unknown } | null> {
-    return readOutcome(this.#context, await this.keyOf(runId), options.scope);
+    return readOutcome(this.#context, await this.#key(runId), options.scope);
   }
 
   async touch(runId: string, options: TouchRunOptions = {}): Promise<boolean> {
     const { backend, events, times, indexing } = this.#context;
-    const key = await this.keyOf(runId);
+    const key = await this.#key(runId);
     const { ttlSeconds, scope } = options;
     const ttlMs = ttlSeconds === undefined ? times.ttlMs : milliseconds('ttlSeconds', ttlSeconds);
     if (ttlMs === undefined) throw invalid('ttlSeconds', 'given to `touch` where the store keeps runs for ever');
@@ -220,7 +242,7 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
 
   async cancel(runId: string, options: LoadRunOptions = {}): Promise<boolean> {
     const { backend, events } = this.#context;
-    const key = await this.keyOf(runId);
+    const key = await this.#key(runId);
     if (options.scope !== undefined) {
       const bytes = await reading('cancel', () => backend.get(key));
       if (bytes === null) return false;
@@ -248,12 +270,16 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
   }
 
   async keyOf(runId: string): Promise<RunKey> {
+    return this.#key(runId);
+  }
+
+  #key(runId: string): Awaitable<RunKey> {
     checkRunId(runId);
     return this.#context.keys.run(runId);
   }
 
   async encode(runId: string, state: TState, options: Pick<StoreRunOptions, 'scope'> = {}): Promise<Uint8Array> {
-    return (await this.#sealed(await this.keyOf(runId), runId, state, checkScope(options.scope))).bytes;
+    return (await this.#sealed(await this.#key(runId), runId, state, checkScope(options.scope))).bytes;
   }
 
   async #sealed(

@@ -2,9 +2,15 @@
  * What the engine needs of the machine below it: hashing, encryption, compression, a checksum, randomness. This one is
  * made of Web standards and runs anywhere; `./node` has one that is faster there.
  */
+import { toBase64Url } from './bytes.js';
 import { RunStoreError } from './errors.js';
 
 export type Awaitable<T> = T | Promise<T>;
+/** `then`, without the wait where there is nothing to wait for. */
+export function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 export type Bytes = Uint8Array<ArrayBuffer>;
 export type CompressionFormat = 'gzip' | 'zstd';
 
@@ -20,8 +26,8 @@ export interface AeadRequest {
 
 export interface RunRuntime {
   randomBytes(length: number): Bytes;
-  /** SHA-256; with a key, HMAC-SHA-256. */
-  hash(bytes: Bytes, key?: Bytes): Awaitable<Uint8Array>;
+  /** SHA-256 of the UTF-8 of `text`, with a key HMAC-SHA-256; in base64url without padding. */
+  hash(text: string, key?: Bytes): Awaitable<string>;
   /** AES-256-GCM; the 16 bytes of the tag follow the ciphertext. */
   encrypt(request: AeadRequest): Awaitable<Uint8Array>;
   /** Throws when the tag does not fit. */
@@ -41,10 +47,11 @@ export class InflatedTooLarge extends Error {
 /** The runtime of Web standards: WebCrypto and the Compression Streams. */
 export const webRuntime: RunRuntime = {
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
-  async hash(bytes, key) {
-    if (key === undefined) return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  async hash(text, key) {
+    const bytes = new TextEncoder().encode(text);
+    if (key === undefined) return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
     const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-    return new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytes));
+    return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytes)));
   },
   async encrypt({ key, iv, aad, bytes }) {
     const params = { name: 'AES-GCM', iv, additionalData: aad };

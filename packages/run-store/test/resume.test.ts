@@ -249,7 +249,7 @@ describe('resuming', () => {
 });
 
 describe('a check of a decision', () => {
-  const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 });
+  const ids = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e'), { minLength: 1 });
   const anyDecision = fc.record(
     {
       approved: fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'x')),

@@ -1,5 +1,6 @@
 /** What the memory backend knows of a key, and the rules for what is over. */
 import type { IndexPage, IndexQuery, RunIndexEntry, RunKey } from '../backend.js';
+import { sequenceAfter } from './cursor.js';
 
 export interface Kept {
   readonly bytes: Uint8Array;
@@ -60,7 +61,7 @@ export function outliving(run: Kept, at: number, leaseMs: number): number {
 }
 
 export function pageOf(slots: ReadonlyMap<RunKey, Slot>, query: IndexQuery, at: number): IndexPage {
-  const after = query.cursor === undefined ? 0 : Number(query.cursor);
+  const after = sequenceAfter(query.cursor);
   const matches: {
     readonly key: RunKey;
     readonly run: Run;

@@ -38,32 +38,45 @@ export async function reading<T>(operation: string, read: () => Promise<T>): Pro
   try {
     return await read();
   } catch (cause) {
-    if (cause instanceof RunStoreError && !(cause instanceof OutcomeUnknownError)) throw cause;
-    const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new RunStoreError(
-      'BACKEND_UNAVAILABLE',
-      `${operation} could not read from the store: ${reason}. Try again.`,
-      {
-        cause,
-      },
-    );
+    throw readFailure(operation, cause);
   }
+}
+
+export function readFailure(operation: string, cause: unknown): RunStoreError {
+  if (cause instanceof RunStoreError && !(cause instanceof OutcomeUnknownError)) return cause;
+  const reason = cause instanceof Error ? cause.message : 'unknown reason';
+  const message = `${operation} could not read from the store: ${reason}. Try again.`;
+  return new RunStoreError('BACKEND_UNAVAILABLE', message, { cause });
+}
+
+export interface WriteAttempt {
+  readonly operation: string;
+  readonly key?: RunKey;
+  readonly token?: string;
 }
 
 /** A write that fails without a certain "nothing happened" has an unknown outcome. */
 export async function writing<T, TState>(
   context: EngineContext<TState>,
-  what: { readonly operation: string; readonly key?: RunKey; readonly token?: string },
+  attempt: WriteAttempt,
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    if (cause instanceof RunStoreError && !(cause instanceof OutcomeUnknownError)) throw cause;
-    context.events.emit('outcome_unknown', { key: what.key, code: 'OUTCOME_UNKNOWN' });
-    const root = cause instanceof OutcomeUnknownError && cause.cause !== undefined ? cause.cause : cause;
-    throw new OutcomeUnknownError(what.operation, { cause: root, token: what.token });
+    throw writeFailure(context, attempt, cause);
   }
+}
+
+export function writeFailure<TState>(
+  context: EngineContext<TState>,
+  attempt: WriteAttempt,
+  cause: unknown,
+): RunStoreError {
+  if (cause instanceof RunStoreError && !(cause instanceof OutcomeUnknownError)) return cause;
+  context.events.emit('outcome_unknown', { key: attempt.key, code: 'OUTCOME_UNKNOWN' });
+  const root = cause instanceof OutcomeUnknownError && cause.cause !== undefined ? cause.cause : cause;
+  return new OutcomeUnknownError(attempt.operation, { cause: root, token: attempt.token });
 }
 
 /** Opens stored bytes and brings the state to the current schema. What cannot be read is told and left where it is. */
@@ -73,7 +86,9 @@ export async function openRun<TState>(
   bytes: Uint8Array,
 ): Promise<OpenedRun<TState>> {
   try {
-    const { value, schemaVersion } = await context.sealer.open(key, bytes);
+    const opened = context.sealer.open(key, bytes);
+    // A turn of the microtask queue less where nothing has to be waited for.
+    const { value, schemaVersion } = opened instanceof Promise ? await opened : opened;
     if (!isRecord(value)) throw corrupt('it is not a run');
     return {
       // The type of a state is the caller's promise; bytes cannot prove it.

@@ -26,11 +26,13 @@ import {
   type RedisReply,
   scripted,
   valueIn,
+  withoutArguments,
   writeFailure,
 } from './client.js';
 import { allKeys, cellOf, claimed, claimOf, copyOf, lease, outcomeOf, waiting } from './keys.js';
 import { createRedisIndex } from './run-index.js';
 import * as scripts from './scripts.js';
+import { NoAnswerError } from './watchdog.js';
 
 export interface RedisRunBackendOptions {
   /** An ioredis client (5.4 or newer, or 6), single server or Cluster. The caller closes it. */
@@ -42,9 +44,8 @@ export interface RedisRunBackendOptions {
   readonly timeoutMs?: number | undefined;
   /** Milliseconds since the epoch; orders and trims the index only. Expiry is Redis'. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** For tests. Default `setTimeout` and `clearTimeout`. */
+  /** For tests. Default `setTimeout`. */
   readonly setTimer?: ((run: () => void, ms: number) => unknown) | undefined;
-  readonly clearTimer?: ((timer: unknown) => void) | undefined;
 }
 
 const capabilities: RunBackendCapabilities = {
@@ -74,7 +75,6 @@ export function redisRunBackend(
     client,
     timeoutMs,
     setTimer: options.setTimer ?? ((run, ms) => setTimeout(run, ms)),
-    clearTimer: options.clearTimer ?? ((timer) => clearTimeout(timer as NodeJS.Timeout)), // From our own setTimer.
   });
   const index = createRedisIndex({ client, sender, now });
 
@@ -85,65 +85,85 @@ export function redisRunBackend(
     return valueIn(reply, operation);
   }
 
-  async function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
+  function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
     const { ttlMs, existing, index: entry } = put;
     const value = asBuffer(bytes);
-    const write =
+    const sent = entry === undefined ? undefined : index.send({ key, bytes, ttlMs, entry });
+    const written =
       existing === 'keep'
-        ? scripted(scripts.PUT_IF_ABSENT, [waiting(key), claimed(key)], value, STAMP_BYTES, ttlMs ?? '')
+        ? setIfAbsent(key, value, ttlMs)
         : ttlMs === undefined
-          ? plain('set', waiting(key), value)
-          : plain('set', waiting(key), value, 'PX', ttlMs);
-    try {
-      if (entry !== undefined) return await index.putWith(write, { key, bytes, ttlMs, entry });
-      if (write.kind === 'plain') {
-        await sender.within(
-          ttlMs === undefined ? client.set(waiting(key), value) : client.set(waiting(key), value, 'PX', ttlMs),
-        );
-        return 'stored';
-      }
-      const [reply] = await sender.pipeline([write]);
-      return valueIn(reply, 'store') === 0 ? 'exists' : 'stored';
-    } catch (error) {
-      if (error instanceof RunStoreError) throw error;
-      throw writeFailure(error, 'store');
-    }
+          ? client.set(waiting(key), value)
+          : client.set(waiting(key), value, 'PX', ttlMs);
+    sent?.catch(ignored); // Looked at after the run's own answer.
+    const reply = sent === undefined ? replyOf : (answer: unknown) => sent.then(() => replyOf(answer), storeFailed);
+    return sender.withinThen(written, reply, storeFailed);
   }
 
-  async function get(key: RunKey): Promise<Uint8Array | null> {
-    const bytes = await sender.within(client.getBuffer(waiting(key)));
-    if (bytes !== null) return bytes;
-    // Perhaps it is claimed. Both at once, since it may be given back between two looks.
+  async function setIfAbsent(key: RunKey, value: Buffer, ttlMs: number | undefined): Promise<unknown> {
+    const keys = [waiting(key), claimed(key)];
+    const [reply] = await sender.pipeline([scripted(scripts.PUT_IF_ABSENT, keys, value, STAMP_BYTES, ttlMs ?? '')]);
+    return valueIn(reply, 'store');
+  }
+
+  function get(key: RunKey): Promise<Uint8Array | null> {
+    return sender.withinThen<Buffer | null, Uint8Array | null>(
+      client.getBuffer(waiting(key)),
+      (bytes) => bytes ?? getClaimed(key),
+      failed,
+    );
+  }
+
+  /** Both at once, since it may be given back between two looks. */
+  async function getClaimed(key: RunKey): Promise<Uint8Array | null> {
     const [given, held] = await sender.within(client.mgetBuffer(waiting(key), claimed(key)));
     return given ?? held ?? null;
   }
 
-  async function take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null> {
-    const { token, retainMs, ifStamp, ifCell } = options;
-    const copy = copyOf(key, token);
-    const readCopy = plain('getexBuffer', copy, 'PX', retainMs);
-    const step = async (first: Parameters<typeof sender.pipeline>[0][number]): Promise<Uint8Array | null> => {
-      const [moved, read] = await sender.pipeline([first, readCopy]).catch((error) => {
+  function take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null> {
+    if (options.ifStamp !== undefined || options.ifCell !== undefined) return takeIf(key, options);
+    const copy = copyOf(key, options.token);
+    // Both are sent before either is answered, in this order, on one connection: one round trip.
+    const moved = client.renamenx(waiting(key), copy);
+    const read = client.getexBuffer(copy, 'PX', options.retainMs);
+    moved.catch(ignored); // Looked at by `judge`, where it matters.
+    const judge = async (): Promise<Uint8Array | null> => {
+      const replies = await sender.together([moved, read]).catch((error) => {
         throw writeFailure(error, 'consume');
       });
-      return copyRead(moved, read);
+      return copyRead(replies) ?? takeIf(key, options);
     };
-    if (ifStamp === undefined && ifCell === undefined) {
-      const bytes = await step(plain('renamenx', waiting(key), copy));
-      if (bytes !== null) return bytes;
-    }
-    // The run may lie under a lease that has passed, or is wanted on a condition.
-    const cell = ifCell === undefined ? 'any' : ifCell === null ? 'empty' : 'is';
-    return step(
-      scripted(
-        scripts.TAKE,
-        [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key), copy],
-        asBuffer(ifStamp ?? new Uint8Array()),
-        cell,
-        asBuffer(ifCell ?? new Uint8Array()),
-        retainMs,
-      ),
+    return sender.withinThen<Buffer | null, Uint8Array | null>(
+      read,
+      (bytes) => bytes ?? judge(),
+      (error) => {
+        if (error instanceof NoAnswerError) throw writeFailure(error, 'consume');
+        return judge();
+      },
     );
+  }
+
+  async function takeIf(key: RunKey, { token, retainMs, ifStamp, ifCell }: TakeOptions): Promise<Uint8Array | null> {
+    const copy = copyOf(key, token);
+    // The run may lie under a lease that has passed, or is wanted on a condition; or the two commands above were
+    // redirected and changed places, and the copy is there.
+    const cell = ifCell === undefined ? 'any' : ifCell === null ? 'empty' : 'is';
+    const replies = await sender
+      .pipeline([
+        scripted(
+          scripts.TAKE,
+          [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key), copy],
+          asBuffer(ifStamp ?? new Uint8Array()),
+          cell,
+          asBuffer(ifCell ?? new Uint8Array()),
+          retainMs,
+        ),
+        plain('getexBuffer', copy, 'PX', retainMs),
+      ])
+      .catch((error) => {
+        throw writeFailure(error, 'consume');
+      });
+    return copyRead(replies);
   }
 
   async function claim(key: RunKey, request: Parameters<RunClaims['claim']>[1]): Promise<ClaimReply> {
@@ -207,8 +227,22 @@ export function redisRunBackend(
   };
 }
 
+function replyOf(answer: unknown): 'stored' | 'exists' {
+  return answer === 0 ? 'exists' : 'stored';
+}
+
+function storeFailed(error: unknown): never {
+  throw writeFailure(error, 'store');
+}
+
+function failed(error: unknown): never {
+  throw withoutArguments(error);
+}
+
+function ignored(): void {}
+
 /** The copy, or why there is none: the move failed for a reason other than that there was nothing to move. */
-function copyRead(moved: RedisReply | undefined, read: RedisReply | undefined): Uint8Array | null {
+function copyRead([moved, read]: readonly RedisReply[]): Uint8Array | null {
   if (moved === undefined || read === undefined) throw new OutcomeUnknownError('consume');
   if (read.kind === 'value' && Buffer.isBuffer(read.value)) return read.value;
   if (moved.kind === 'error' && !isNoSuchKey(moved.error)) throw writeFailure(moved.error, 'consume');

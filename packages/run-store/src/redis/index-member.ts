@@ -1,9 +1,8 @@
 /** How an entry of the index and a cursor are written on Redis. Pure; what is read is untrusted. */
-import { STAMP_BYTES } from '../backend.js';
-import { fromBase64, toBase64 } from '../bytes.js';
-import { RunStoreError } from '../errors.js';
+import { foreignCursor } from '../backends/cursor.js';
+import { asBuffer } from './client.js';
 
-/** Key and kind with their lengths, the stamp of the run that it was written for, then the engine's sealed bytes. */
+/** Key, kind, the stamp of the run that it was written for, and the engine's sealed bytes. */
 export interface Member {
   readonly key: string;
   readonly kind: string;
@@ -14,44 +13,31 @@ export interface Member {
 export interface Cursor {
   readonly principal: string;
   readonly score: string;
-  readonly member: Buffer;
+  readonly member: string;
 }
 
-export function writeMember({ key, kind, stamp, bytes }: Member): Buffer {
-  const head = Buffer.from(`${key}\n${kind}\n`);
-  return Buffer.concat([head, stamp, bytes]);
+/** Text, which ioredis sends faster than bytes. */
+export function writeMember({ key, kind, stamp, bytes }: Member): string {
+  return `${key}\n${kind}\n${asBuffer(stamp).toString('base64')}\n${asBuffer(bytes).toString('base64')}`;
 }
 
 /** The empty member that keeps a part alive, and whatever is malformed, parse as an entry of no run. */
-export function parseMember(raw: Buffer): Member {
-  const first = raw.indexOf('\n');
-  const second = raw.indexOf('\n', first + 1);
-  if (first === -1 || second === -1) {
+export function parseMember(raw: string): Member {
+  const [key, kind, stamp, bytes, ...more] = raw.split('\n');
+  if (key === undefined || kind === undefined || stamp === undefined || bytes === undefined || more.length > 0) {
     return { key: '{none}', kind: '', stamp: new Uint8Array(), bytes: new Uint8Array() };
   }
-  const stampEnd = second + 1 + STAMP_BYTES;
-  return {
-    key: raw.toString('utf8', 0, first),
-    kind: raw.toString('utf8', first + 1, second),
-    stamp: raw.subarray(second + 1, stampEnd),
-    bytes: raw.subarray(stampEnd),
-  };
+  return { key, kind, stamp: Buffer.from(stamp, 'base64'), bytes: Buffer.from(bytes, 'base64') };
 }
 
 export function writeCursor({ principal, score, member }: Cursor): string {
-  return `${principal}.${score}.${toBase64(member)}`;
+  return `${principal}.${score}.${Buffer.from(member).toString('base64url')}`;
 }
 
 /** Throws `INVALID_OPTION` on a cursor that no page came with. */
 export function parseCursor(cursor: string | undefined): Cursor | undefined {
   if (cursor === undefined) return undefined;
-  const match = /^([\w-]{1,64})\.(-?[\d.e+]{1,32}|inf)\.([A-Za-z0-9+/=]{1,8192})$/.exec(cursor);
-  try {
-    if (match !== null) {
-      return { principal: match[1]!, score: match[2]!, member: Buffer.from(fromBase64(match[3]!)) };
-    }
-  } catch {
-    // Not base64: answered below, like every other foreign cursor.
-  }
-  throw new RunStoreError('INVALID_OPTION', 'The option `cursor` must be the `cursor` of an earlier page, unchanged.');
+  const match = /^([\w-]{1,64})\.(-?[\d.e+]{1,32}|inf)\.([\w-]{1,8192})$/.exec(cursor);
+  if (match === null) throw foreignCursor();
+  return { principal: match[1]!, score: match[2]!, member: Buffer.from(match[3]!, 'base64url').toString() };
 }

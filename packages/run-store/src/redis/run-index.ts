@@ -11,17 +11,7 @@ import {
   type RunIndexEntry,
   STAMP_BYTES,
 } from '../backend.js';
-import {
-  asBuffer,
-  plain,
-  type RedisClient,
-  type RedisCommand,
-  type RedisReply,
-  type RedisSender,
-  scripted,
-  valueIn,
-  writeFailure,
-} from './client.js';
+import { asBuffer, plain, type RedisClient, type RedisSender, scripted, valueIn, writeFailure } from './client.js';
 import { type Cursor, type Member, parseCursor, parseMember, writeCursor, writeMember } from './index-member.js';
 import { allKeys, claimed, lease, waiting } from './keys.js';
 import { REFRESH_INDEX, REMOVE } from './scripts.js';
@@ -34,8 +24,11 @@ export interface IndexedWrite {
 }
 
 export interface RedisIndex extends RunIndex {
-  /** The entry and the run in one round trip. */
-  putWith(write: RedisCommand, run: IndexedWrite): Promise<'stored' | 'exists'>;
+  /**
+   * Sends the entry; the caller sends the run right behind it and then looks at both. An entry without a run is harmless,
+   * a run without an entry is never seen.
+   */
+  send(run: IndexedWrite): Promise<unknown>;
   /** After a `touch`: the entry with its new expiry. */
   prolong(run: { readonly key: string; readonly ttlMs: number; readonly entry: RunIndexEntry }): Promise<void>;
 }
@@ -60,48 +53,30 @@ export function createRedisIndex(context: {
   /** By part: until when it is fresh, and the expiry up to which its life covers its entries. */
   const remembered = new Map<string, { readonly freshUntil: number; readonly coversUntil: number }>();
 
-  function indexCommands(run: IndexedWrite): RedisCommand[] {
+  /** Sends the entry and, where it is due, a refresh of the part that it lies in. */
+  function send(run: IndexedWrite): Promise<unknown> {
     const { entry } = run;
     const at = now();
     const lifeMs = run.ttlMs ?? FOREVER_MS;
     const part = partOf(entry.tenant, entry.principal);
-    const member = writeMember({
-      key: run.key,
-      kind: entry.kind,
-      stamp: run.bytes.subarray(0, STAMP_BYTES),
-      bytes: entry.bytes,
-    });
-    const add = plain('zadd', part, at + lifeMs, member);
+    const stamp = run.bytes.subarray(0, STAMP_BYTES);
+    const member = writeMember({ key: run.key, kind: entry.kind, stamp, bytes: entry.bytes });
+    const added = client.zadd(part, at + lifeMs, member);
     const known = remembered.get(part);
-    if (known !== undefined && known.freshUntil > at && known.coversUntil >= at + lifeMs) return [add];
+    const isFresh = known !== undefined && known.freshUntil > at && known.coversUntil >= at + lifeMs;
+    const sent = isFresh ? added : Promise.all([added, refresh(part, entry, at, lifeMs)]);
+    // Also looked at by the caller; but the run's own answer comes first there, and may be an error.
+    sent.catch(() => remembered.delete(part));
+    return sent;
+  }
+
+  async function refresh(part: string, entry: RunIndexEntry, at: number, lifeMs: number): Promise<void> {
     const coverMs = Math.min(2 * lifeMs, FOREVER_MS) + REFRESH_MS;
-    remembered.delete(part);
     if (remembered.size >= MAX_REMEMBERED_PARTS) remembered.clear();
     remembered.set(part, { freshUntil: at + REFRESH_MS, coversUntil: at + coverMs });
     const args = [entry.principal, coverMs, at - CLOCK_MARGIN_MS, at + coverMs] as const;
-    return [add, scripted(REFRESH_INDEX, [part, directoryOf(entry.tenant)], ...args)];
-  }
-
-  async function putWith(write: RedisCommand, run: IndexedWrite): Promise<'stored' | 'exists'> {
-    const [add, ...refresh] = indexCommands(run);
-    // The entry first: an entry without a run is harmless, a run without an entry is never seen.
-    const commands = [add!, write, ...refresh];
-    try {
-      const replies =
-        client.isCluster === true ? await acrossSlots(write, [add!, ...refresh]) : await sender.pipeline(commands);
-      for (const reply of replies) valueIn(reply, 'store');
-      const written = client.isCluster === true ? replies[0] : replies[1];
-      return valueIn(written, 'store') === 0 ? 'exists' : 'stored';
-    } catch (error) {
-      remembered.delete(partOf(run.entry.tenant, run.entry.principal));
-      throw error;
-    }
-  }
-
-  /** On a Cluster the tenant and the run are on different nodes: two pipelines, side by side. */
-  async function acrossSlots(write: RedisCommand, index: readonly RedisCommand[]): Promise<RedisReply[]> {
-    const [indexed, written] = await Promise.all([sender.pipeline(index), sender.pipeline([write])]);
-    return [...written, ...indexed];
+    const [reply] = await sender.pipeline([scripted(REFRESH_INDEX, [part, directoryOf(entry.tenant)], ...args)]);
+    valueIn(reply, 'store');
   }
 
   async function list(query: IndexQuery): Promise<IndexPage> {
@@ -116,11 +91,11 @@ export function createRedisIndex(context: {
       for (;;) {
         const batch = await read(tenant, principal, { after, count });
         const seen = await withLiving(partOf(tenant, principal), batch);
-        for (const [i, { member, run }] of seen.entries()) {
+        for (const [i, entry] of seen.entries()) {
           after = { principal, member: batch[i]!.raw, score: batch[i]!.score };
-          if (run === undefined || (query.kind !== undefined && member.kind !== query.kind)) continue;
-          if (runs.some(({ key }) => key === run.key)) continue;
-          runs.push(run);
+          if (entry.kind !== 'there' || (query.kind !== undefined && entry.member.kind !== query.kind)) continue;
+          if (runs.some(({ key }) => key === entry.run.key)) continue;
+          runs.push(entry.run);
           if (runs.length === limit) return { runs, cursor: writeCursor(after) };
         }
         if (batch.length < count) break;
@@ -153,7 +128,7 @@ export function createRedisIndex(context: {
       // Where the last one has gone meanwhile, its neighbours of the same expiry are shown again rather than skipped.
       start = typeof found === 'number' ? found + 1 : Number(valueIn(before, 'list'));
     }
-    const [reply] = await sender.pipeline([plain('zrangeBuffer', part, start, start + count - 1, 'WITHSCORES')]);
+    const [reply] = await sender.pipeline([plain('zrange', part, start, start + count - 1, 'WITHSCORES')]);
     return rawMembers(valueIn(reply, 'list'));
   }
 
@@ -173,16 +148,28 @@ export function createRedisIndex(context: {
         : looks.length === 0
           ? []
           : await sender.pipeline(looks.flat());
-    const looked = members.map((member, i) => ({
-      member,
-      run: livingRun(
+    const looked = members.map((member, i) =>
+      lookedAt(
         member,
         replies.slice(5 * i, 5 * i + 5).map((reply) => valueIn(reply, 'list')),
       ),
-    }));
-    const gone = batch.filter(({ raw }, i) => raw.length > 0 && looked[i]!.run === undefined).map(({ raw }) => raw);
+    );
+    const gone = batch.filter((_, i) => looked[i]!.kind === 'gone').map(({ raw }) => raw);
     if (gone.length > 0) await sender.pipeline([plain('zrem', part, ...gone)]);
     return looked;
+  }
+
+  /** Takes a run's older entries out, so that it is not shown twice. Walks the part: touching is rare, parts are small. */
+  async function forget({ tenant, principal }: RunIndexEntry, key: string): Promise<void> {
+    let after: Cursor | undefined;
+    for (;;) {
+      const batch = await read(tenant, principal, { after, count: MAX_SCAN });
+      const older = batch.filter(({ raw }) => parseMember(raw).key === key).map(({ raw }) => raw);
+      const last = batch.at(-1);
+      if (older.length > 0) await sender.pipeline([plain('zrem', partOf(tenant, principal), ...older)]);
+      if (last === undefined || batch.length < MAX_SCAN) return;
+      after = { principal, member: last.raw, score: last.score };
+    }
   }
 
   async function eraseTenant(tenant: string): Promise<number> {
@@ -212,13 +199,13 @@ export function createRedisIndex(context: {
   }
 
   return {
-    putWith,
+    send: (run) => sender.within(send(run)),
     async prolong({ key, ttlMs, entry }) {
-      const bytes = await sender.within(client.mgetBuffer(waiting(key), claimed(key)));
-      const stored = bytes[0] ?? bytes[1];
-      if (stored == null) return;
-      const replies = await sender.pipeline(indexCommands({ key, bytes: stored, ttlMs, entry }));
-      for (const reply of replies) valueIn(reply, 'touch');
+      const found = await sender.within(client.mgetBuffer(waiting(key), claimed(key)));
+      const bytes = found[0] ?? found[1];
+      if (bytes == null) return;
+      await forget(entry, key);
+      await sender.within(send({ key, bytes, ttlMs, entry }));
     },
     list,
     eraseTenant,
@@ -226,26 +213,28 @@ export function createRedisIndex(context: {
 }
 
 interface RawMember {
-  readonly raw: Buffer;
+  readonly raw: string;
   readonly score: string;
 }
 
-interface Looked {
-  readonly member: Member;
-  readonly run: IndexedRun | undefined;
-}
+type Looked =
+  | { readonly kind: 'there'; readonly member: Member; readonly run: IndexedRun }
+  /** Claimed, while a newer run waits under the same id, which has an entry of its own. */
+  | { readonly kind: 'hidden' }
+  | { readonly kind: 'gone' };
 
-function livingRun(member: Member, [waits, held, waitsMs, heldMs, leased]: readonly unknown[]): IndexedRun | undefined {
+function lookedAt(member: Member, [waits, held, waitsMs, heldMs, leased]: readonly unknown[]): Looked {
   const stamp = asBuffer(member.stamp);
-  const found =
-    Buffer.isBuffer(waits) && waits.equals(stamp)
-      ? ({ status: 'waiting', lifeMs: waitsMs } as const)
-      : Buffer.isBuffer(held) && held.equals(stamp)
-        ? ({ status: leased === 1 ? 'claimed' : 'waiting', lifeMs: heldMs } as const)
-        : undefined;
-  if (found === undefined || stamp.length === 0) return undefined;
-  const run = { key: member.key, bytes: member.bytes, status: found.status };
-  return typeof found.lifeMs === 'number' && found.lifeMs >= 0 ? { ...run, expiresInMs: found.lifeMs } : run;
+  if (stamp.length === 0) return { kind: 'hidden' };
+  const isWaiting = Buffer.isBuffer(waits) && waits.equals(stamp);
+  const isHeld = Buffer.isBuffer(held) && held.equals(stamp);
+  if (!isWaiting && !isHeld) return { kind: 'gone' };
+  if (!isWaiting && Buffer.isBuffer(waits) && waits.length > 0) return { kind: 'hidden' };
+  const lifeMs = isWaiting ? waitsMs : heldMs;
+  const status = !isWaiting && leased === 1 ? 'claimed' : 'waiting';
+  const run = { key: member.key, bytes: member.bytes, status } as const;
+  const living = typeof lifeMs === 'number' && lifeMs >= 0 ? { ...run, expiresInMs: lifeMs } : run;
+  return { kind: 'there', member, run: living };
 }
 
 /** RESP2 answers with a flat list, RESP3 with pairs; scores come as text or as numbers. */
@@ -254,14 +243,13 @@ function rawMembers(reply: unknown): readonly RawMember[] {
   const members: RawMember[] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const [raw, score] = [flat[i], flat[i + 1]];
-    if (Buffer.isBuffer(raw)) members.push({ raw, score: scoreText(score) });
+    if (typeof raw === 'string') members.push({ raw, score: scoreText(score) });
   }
   return members;
 }
 
 function scoreText(score: unknown): string {
-  const text = Buffer.isBuffer(score) ? score.toString() : String(score);
-  return text === 'Infinity' ? 'inf' : text;
+  return score === Number.POSITIVE_INFINITY ? 'inf' : String(score);
 }
 
 function partOf(tenant: string, principal: string): string {

@@ -1,9 +1,24 @@
 /** Values to stored bytes and back: encode, compress, encrypt, check; each with its cap and its typed error. */
 import { corrupt, decodeValue } from '../codec/decode.js';
-import { encodeValue } from '../codec/encode.js';
+import { type EncodedValue, encodeValue } from '../codec/encode.js';
 import { RunStoreError, RunTooLargeError } from '../errors.js';
-import { type Bytes, type CompressionFormat, InflatedTooLarge, type RunRuntime } from '../runtime.js';
-import { NONCE_BYTES, type ParsedEnvelope, parseEnvelope, setCrc, writeHead } from './envelope.js';
+import {
+  type Awaitable,
+  after,
+  type Bytes,
+  type CompressionFormat,
+  InflatedTooLarge,
+  type RunRuntime,
+} from '../runtime.js';
+import {
+  checksumOf,
+  headLength,
+  NONCE_BYTES,
+  type ParsedEnvelope,
+  parseEnvelope,
+  setCrc,
+  writeHead,
+} from './envelope.js';
 import { type EncryptionOptions, type KeyRing, keyRingOf } from './key-ring.js';
 
 export interface CompressionOptions {
@@ -32,8 +47,8 @@ export interface Opened {
 
 /** `name` is what the bytes belong to (prefix and run id): encrypted bytes open under the same name only. */
 export interface Sealer {
-  seal(name: string, value: unknown): Promise<Bytes>;
-  open(name: string, bytes: Uint8Array): Promise<Opened>;
+  seal(name: string, value: unknown): Awaitable<Bytes>;
+  open(name: string, bytes: Uint8Array): Awaitable<Opened>;
 }
 
 const utf8 = new TextEncoder();
@@ -41,58 +56,59 @@ const utf8 = new TextEncoder();
 export function createSealer(options: SealerOptions): Sealer {
   const { runtime, maxBytes, maxInflatedBytes, schemaVersion } = options;
   const keyRing = options.encryption === undefined ? undefined : keyRingOf(options.encryption);
+  const keyId = utf8.encode(keyRing?.active.id ?? '');
   const compression = options.compression === 'none' ? undefined : (options.compression ?? {});
   const { format = 'gzip', thresholdBytes = 4096 } = compression ?? { thresholdBytes: Number.POSITIVE_INFINITY };
 
+  function envelop(name: string, encoded: EncodedValue, squeezed?: Uint8Array): Awaitable<Bytes> {
+    const body = squeezed ?? encoded.bytes;
+    const header = {
+      codec: encoded.format,
+      compression: squeezed === undefined ? 'none' : format,
+      encrypted: keyRing !== undefined,
+      nonce: runtime.randomBytes(NONCE_BYTES),
+      schemaVersion,
+      encodedLength: encoded.bytes.length,
+      keyId,
+    } as const;
+    const bodyAt = headLength(header);
+    if (keyRing === undefined) {
+      const whole = new Uint8Array(bodyAt + body.length);
+      writeHead(whole, header, body.length);
+      whole.set(body, bodyAt);
+      setCrc(whole, checksumOf(whole, runtime.crc32));
+      return whole;
+    }
+    const head = new Uint8Array(bodyAt);
+    writeHead(head, header, body.length + TAG_BYTES);
+    const request = { key: keyRing.active.key, iv: header.nonce, aad: aadOf(head, name), bytes: owned(body) };
+    return after(runtime.encrypt(request), (sealed) => concat(head, sealed));
+  }
+
   return {
-    async seal(name, value) {
+    seal(name, value) {
       const encoded = encodeValue(value);
-      const encodedLength = encoded.bytes.length;
-      if (encodedLength > maxBytes) {
-        throw new RunTooLargeError(
-          'The encoded run',
-          encodedLength,
-          maxBytes,
-          'Store less (move documents out of the messages), or raise `maxBytes`.',
-        );
+      const length = encoded.bytes.length;
+      if (length > maxBytes) {
+        const wayOut = 'Store less (move documents out of the messages), or raise `maxBytes`.';
+        throw new RunTooLargeError('The encoded run', length, maxBytes, wayOut);
       }
-      let body: Uint8Array = encoded.bytes;
-      let compressed: CompressionFormat | 'none' = 'none';
-      if (encodedLength >= thresholdBytes) {
-        const smaller = await runtime.compress(format, encoded.bytes);
-        if (smaller.length < encodedLength) {
-          body = smaller;
-          compressed = format;
-        }
-      }
-      const header = {
-        codec: encoded.format,
-        compression: compressed,
-        encrypted: keyRing !== undefined,
-        nonce: runtime.randomBytes(NONCE_BYTES),
-        schemaVersion,
-        encodedLength,
-        keyId: keyRing?.active.id ?? '',
-      };
-      if (keyRing === undefined) {
-        const head = writeHead(header, body.length);
-        setCrc(head, checksum(runtime, head, body));
-        return concat(head, body);
-      }
-      const head = writeHead(header, body.length + TAG_BYTES);
-      const { key } = keyRing.active;
-      const request = { key, iv: header.nonce, aad: aadOf(head, name), bytes: owned(body) };
-      return concat(head, await runtime.encrypt(request));
+      if (length < thresholdBytes) return envelop(name, encoded);
+      return after(runtime.compress(format, encoded.bytes), (squeezed) =>
+        squeezed.length < length ? envelop(name, encoded, squeezed) : envelop(name, encoded),
+      );
     },
 
-    async open(name, bytes) {
+    open(name, bytes) {
       const envelope = parseEnvelope(owned(bytes));
       if (envelope.encodedLength > maxInflatedBytes) throw tooMuch(envelope.encodedLength, maxInflatedBytes);
-      const body = envelope.encrypted
-        ? await decrypt(runtime, keyRing, envelope, name)
-        : checked(runtime, keyRing, envelope);
-      const encoded = await inflate(runtime, envelope, body);
-      return { value: decodeValue(envelope.codec, encoded), schemaVersion: envelope.schemaVersion };
+      const body = envelope.encrypted ? decrypt(runtime, keyRing, envelope, name) : checked(runtime, keyRing, envelope);
+      return after(body, (squeezed) =>
+        after(inflate(runtime, envelope, squeezed), (encoded) => ({
+          value: decodeValue(envelope.codec, encoded),
+          schemaVersion: envelope.schemaVersion,
+        })),
+      );
     },
   };
 }
@@ -106,7 +122,7 @@ function checked(runtime: RunRuntime, keyRing: KeyRing | undefined, envelope: Pa
       'The stored run is not encrypted, though this store has a key ring: it may be forged. To read runs from before the key ring, set `encryption.plaintext` to "accept".',
     );
   }
-  if (checksum(runtime, envelope.head, envelope.body) !== envelope.crc32) throw corrupt('its checksum does not fit');
+  if (checksumOf(envelope.whole, runtime.crc32) !== envelope.crc32) throw corrupt('its checksum does not fit');
   return envelope.body;
 }
 
@@ -135,27 +151,30 @@ async function decrypt(
   }
 }
 
-async function inflate(runtime: RunRuntime, envelope: ParsedEnvelope, body: Bytes): Promise<Bytes> {
-  const { compression, encodedLength } = envelope;
-  let encoded = body;
-  if (compression !== 'none') {
-    try {
-      encoded = await runtime.decompress(compression, body, encodedLength);
-    } catch (cause) {
-      if (cause instanceof RunStoreError) throw cause;
-      if (cause instanceof InflatedTooLarge)
-        throw corrupt(`it inflates to more than the ${encodedLength} bytes it had`);
-      throw corrupt(`its ${compression} stream is malformed`, cause);
-    }
-  }
-  if (encoded.length !== encodedLength) throw corrupt(`${encoded.length} bytes came out, ${encodedLength} went in`);
-  return encoded;
+function inflate(runtime: RunRuntime, envelope: ParsedEnvelope, body: Bytes): Awaitable<Bytes> {
+  return envelope.compression === 'none'
+    ? ofLength(body, envelope.encodedLength)
+    : decompress(runtime, envelope.compression, body, envelope.encodedLength);
 }
 
-/** CRC-32 of head and body, the field of the CRC itself left out. */
-function checksum(runtime: RunRuntime, head: Bytes, body: Uint8Array): number {
-  const before = runtime.crc32(head.subarray(0, 28), 0);
-  return runtime.crc32(body, runtime.crc32(head.subarray(32), before));
+async function decompress(
+  runtime: RunRuntime,
+  format: CompressionFormat,
+  body: Bytes,
+  encodedLength: number,
+): Promise<Bytes> {
+  try {
+    return ofLength(await runtime.decompress(format, body, encodedLength), encodedLength);
+  } catch (cause) {
+    if (cause instanceof RunStoreError) throw cause;
+    if (cause instanceof InflatedTooLarge) throw corrupt(`it inflates to more than the ${encodedLength} bytes it had`);
+    throw corrupt(`its ${format} stream is malformed`, cause);
+  }
+}
+
+function ofLength(encoded: Bytes, length: number): Bytes {
+  if (encoded.length !== length) throw corrupt(`${encoded.length} bytes came out, ${length} went in`);
+  return encoded;
 }
 
 function aadOf(head: Bytes, name: string): Bytes {

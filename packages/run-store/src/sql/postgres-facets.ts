@@ -1,6 +1,6 @@
 /** Cells, claims and listing on Postgres; the functions they call are in `postgres-schema.ts`. */
 import type { ClaimReply, IndexedRun, IndexPage, IndexQuery, RunCells, RunClaims } from '../backend.js';
-import { RunStoreError } from '../errors.js';
+import { sequenceAfter } from '../backends/cursor.js';
 
 export type Query = (text: string, ...values: unknown[]) => Promise<readonly object[]>;
 export type Write = (operation: string, text: string, ...values: unknown[]) => Promise<readonly object[]>;
@@ -101,12 +101,6 @@ function claimReply(row: object | undefined): ClaimReply {
 
 export async function listRuns(rows: Query, query: IndexQuery): Promise<IndexPage> {
   const { tenant, principal, kind, cursor, limit } = query;
-  if (cursor !== undefined && !/^\d{1,18}$/.test(cursor)) {
-    throw new RunStoreError(
-      'INVALID_OPTION',
-      'The option `cursor` must be the `cursor` of an earlier page, unchanged.',
-    );
-  }
   const found = await rows(
     `SELECT id, key, entry, slot = 'w' AND lease_until > @at AS claimed, expires_at - @at AS life FROM %runs AS run
      WHERE tenant = $2 AND id > $3::bigint AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > @at)
@@ -115,7 +109,7 @@ export async function listRuns(rows: Query, query: IndexQuery): Promise<IndexPag
          AND (newer.expires_at IS NULL OR newer.expires_at > @at)))
      ORDER BY id LIMIT $6`,
     tenant,
-    cursor ?? '0',
+    sequenceAfter(cursor),
     principal ?? null,
     kind ?? null,
     limit + 1,

@@ -1,6 +1,6 @@
 /** Listing on SQLite: the entry lies in the run's own row, so that it cannot outlive the run. */
 import type { IndexedRun, RunIndex, RunKey } from '../backend.js';
-import { RunStoreError } from '../errors.js';
+import { sequenceAfter } from '../backends/cursor.js';
 import { blobOf, refusal, type SqliteStatement, type SqliteValue } from './sqlite-database.js';
 
 export function createSqliteIndex(context: {
@@ -13,7 +13,7 @@ export function createSqliteIndex(context: {
   return {
     async list({ tenant, principal, kind, cursor, limit }) {
       const at = now();
-      const values: SqliteValue[] = [tenant, rowId(cursor), at];
+      const values: SqliteValue[] = [tenant, sequenceAfter(cursor), at];
       let narrowed = '';
       for (const [column, value] of [
         ['principal', principal],
@@ -65,10 +65,4 @@ function runOf(row: object, at: number): IndexedRun {
     status: slot === 'w' && Number(leaseUntil) > at ? 'claimed' : 'waiting',
     ...(typeof expiresAt === 'number' ? { expiresInMs: expiresAt - at } : {}),
   };
-}
-
-function rowId(cursor: string | undefined): number {
-  if (cursor === undefined) return 0;
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
-  throw new RunStoreError('INVALID_OPTION', 'The option `cursor` must be the `cursor` of an earlier page, unchanged.');
 }
