@@ -30,7 +30,7 @@ export interface AuditRecord {
   /** The session's version after the decision. */
   readonly version: number;
   readonly fence?: number | undefined;
-  /** Why: a refusal's reason, a rollback's cause, an operator's note. */
+  /** Why: `closed`, `arguments: …` or `busy: …` of a refusal; a rollback's cause; an operator's note. */
   readonly reason?: string | undefined;
   /** The operator. */
   readonly by?: string | undefined;

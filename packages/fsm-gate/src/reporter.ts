@@ -1,6 +1,6 @@
 /** Tells the audit of every decision, and listeners of every change; neither can disturb a call. */
 import type { AuditRecord } from './audit-types.js';
-import type { GateDecision } from './decision-types.js';
+import type { GateDecision, RefusedDecision } from './decision-types.js';
 import type { GateModel } from './model.js';
 import type { SessionChange } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
@@ -58,8 +58,7 @@ export function createReporter(options: {
       if (!onDecision) return;
       const { tool, state } = decision;
       if (decision.kind === 'refused') {
-        const { reason } = decision;
-        record({ kind: 'refused', session, tool, event, state, version, reason });
+        record({ kind: 'refused', session, tool, event, state, version, reason: why(decision) });
       } else
         record({ kind: fence === undefined ? 'allowed' : 'reserved', session, tool, event, state, version, fence });
     },
@@ -103,6 +102,19 @@ export function createReporter(options: {
     } catch (error) {
       onError(error);
     }
+  }
+}
+
+function why(decision: RefusedDecision): string {
+  switch (decision.reason) {
+    case 'closed':
+      return 'closed';
+    case 'arguments':
+      return `arguments: ${decision.detail}`;
+    case 'busy':
+      return `busy: ${decision.holder}`;
+    default:
+      return decision satisfies never;
   }
 }
 

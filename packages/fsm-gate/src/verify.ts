@@ -77,6 +77,7 @@ function* checkStates(model: GateModel, { nodes, complete }: StateGraph): Genera
       fix: 'Raise the limit, or keep counters out of the machine.',
     };
   const reached = new Set([...nodes.values()].flatMap(({ at }) => model.partsOf(at)));
+  const left = new Set([...nodes.values()].flatMap(({ at, edges }) => (edges.length > 0 ? model.partsOf(at) : [])));
   for (const { name: state, final } of model.states) {
     if (!reached.has(state))
       yield {
@@ -86,7 +87,7 @@ function* checkStates(model: GateModel, { nodes, complete }: StateGraph): Genera
         message: `State ${state} ${surely ? 'can never be' : 'was not'} reached.`,
         fix: 'Lead an event to it, or remove it.',
       };
-    else if (!final && surely && !nodes.get(state)?.edges.length)
+    else if (!final && surely && !left.has(state))
       yield {
         severity: 'warning',
         code: 'dead-end',

@@ -615,7 +615,7 @@ describe('argument guards', () => {
       detail: 'at most nine of one item',
       state: 'empty',
     });
-    expect(records.at(-1)).toMatchObject({ kind: 'refused', reason: 'arguments' });
+    expect(records.at(-1)).toMatchObject({ kind: 'refused', reason: 'arguments: at most nine of one item' });
     expect((await sessions.run('ann', 'cart_add_item', { quantity: 9 }, () => 1)).kind).toBe('done');
   });
 

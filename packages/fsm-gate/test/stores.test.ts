@@ -1,5 +1,6 @@
 /** The kit on every store, and on stores that are broken in one way each. */
 import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type GateStore, memoryGateStore, serialisedStore } from '../src/index.js';
 import { redisGateStore } from '../src/redis.js';
@@ -39,11 +40,11 @@ describe('a load/save store, serialised in one process', () => {
 
 const url = inject('redisUrl');
 
-describe.skipIf(!url)('the Redis store', () => {
-  let clients: Redis[] = [];
+describe.skipIf(!url)('the Redis store, on one connection of ioredis 6 and one of ioredis 5', () => {
+  let clients: (Redis | Redis5)[] = [];
   let opened = 0;
   beforeAll(() => {
-    clients = [new Redis(String(url)), new Redis(String(url))];
+    clients = [new Redis(String(url)), new Redis5(String(url))];
   });
   afterAll(() => {
     for (const client of clients) client.disconnect();

@@ -201,6 +201,16 @@ describe('a gate from a machine', () => {
     expect(told).toHaveBeenCalledTimes(2);
   });
 
+  it('may have wildcards, which flat configs may not', async () => {
+    const machine = createMachine({ initial: 'a', states: { a: { on: { 'cart.*': 'b' } }, b: { type: 'final' } } });
+    const gate = machineGate(machine)
+      .bindTool('add', 'a', 'cart.add' as never)
+      .bindTool('go', { can: 'cart.go' as never });
+    expect(gate.getVisibleToolNames(['add', 'go'])).toEqual(['add', 'go']);
+    expect(verifyGate(gate, { tools: ['add', 'go'] }).filter(({ severity }) => severity !== 'info')).toEqual([]);
+    expect((await gate.transition('cart.add' as never)).currentState).toBe('b');
+  });
+
   it('has clones that move on their own', async () => {
     const gate = aShopGate();
     const clone = gate.clone();

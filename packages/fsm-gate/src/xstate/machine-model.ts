@@ -198,7 +198,9 @@ export class MachineModel implements GateModel {
 
   eventsAt(snapshot: FsmSnapshot): readonly string[] {
     const revived = this.#revive(snapshot);
-    return this.#events.filter((type) => can(revived, type, undefined) === true);
+    // Wildcards take events that no state names.
+    const bound = [...this.#bindings.values()].flatMap(({ events }) => events);
+    return [...new Set([...this.#events, ...bound])].filter((type) => can(revived, type, undefined) === true);
   }
 
   isFinal(snapshot: FsmSnapshot): boolean {
