@@ -97,10 +97,10 @@ async function makeReady(
 ): Promise<Ready | ProxyAnswer> {
   const ensured = await entry.ensure('known', signal);
   if (ensured.kind === 'failed') return { kind: 'server_failed', status: entry.status(), reason: ensured.reason };
-  const tool = isAllowed(entry.spec, toolName) ? entry.visibleTools()?.get(toolName) : undefined;
+  const tool = isAllowed(entry.spec, toolName) ? entry.tools.visible()?.get(toolName) : undefined;
   if (tool !== undefined) return { kind: 'ready', server: ensured.server, tool };
   const { serverName } = entry;
-  const held = entry.status().held.find((candidate) => candidate.toolName === toolName);
+  const held = entry.tools.held().find((candidate) => candidate.toolName === toolName);
   if (held !== undefined) return { kind: 'held', serverName, held };
   return { kind: 'unknown_tool', tool: toolName, server: serverName, similar: [], skipped: [] };
 }
@@ -180,7 +180,7 @@ function outcomeOf(entry: ServerEntry, { server, tool }: Ready, sent: Sent): Att
 }
 
 /** A call that was not sent can be sent; one that was, only when doing it twice does no more than doing it once. */
-export function mayRetry(error: unknown, tool: IMcpToolInfo, spec: IMcpServerSpec): boolean {
+function mayRetry(error: unknown, tool: IMcpToolInfo, spec: IMcpServerSpec): boolean {
   const code: McpConnectionErrorCode | undefined = connectionErrorCode(error);
   switch (code) {
     case undefined:

@@ -69,7 +69,7 @@ export class Catalog {
   /** Reads what is stored of servers that nothing is known of yet. */
   async loadStored(signal?: AbortSignal): Promise<void> {
     if (this.#settings.metadata === undefined) return;
-    await abortable(Promise.all(this.entries().map((entry) => entry.loadStored())), signal);
+    await abortable(Promise.all(this.entries().map((entry) => entry.tools.loadStored())), signal);
   }
 
   /**
@@ -82,8 +82,8 @@ export class Catalog {
   }
 
   async #makeKnown(entry: ServerEntry, signal: AbortSignal | undefined): Promise<SkippedServer | undefined> {
-    await abortable(entry.loadStored(), signal);
-    if (entry.isKnown()) return undefined;
+    await abortable(entry.tools.loadStored(), signal);
+    if (entry.tools.isFresh()) return undefined;
     const ensured = await entry.ensure('known', signal);
     return ensured.kind === 'failed' ? { serverName: entry.serverName, reason: ensured.reason } : undefined;
   }
@@ -91,7 +91,7 @@ export class Catalog {
   /** Every known tool of this name. */
   named(toolName: string, entries: readonly ServerEntry[] = this.entries()): ListedTool[] {
     return entries.flatMap((entry) => {
-      const tool = entry.visibleTools()?.get(toolName);
+      const tool = entry.tools.visible()?.get(toolName);
       return tool === undefined ? [] : [{ serverName: entry.serverName, tool }];
     });
   }
@@ -109,7 +109,7 @@ export class Catalog {
     const wanted = this.#search.rank === undefined ? limit : candidateCount(this.#search, limit);
     const found = this.#find(request.query, entries, wanted);
     const hits = await this.#ranked(request.query, found.hits, limit, signal);
-    const searched = entries.reduce((sum, entry) => sum + (entry.visibleTools()?.size ?? 0), 0);
+    const searched = entries.reduce((sum, entry) => sum + (entry.tools.visible()?.size ?? 0), 0);
     this.#settings.emit({ type: 'search', durationMs: this.#settings.now() - startedAt, hits: hits.length });
     return { kind: 'hits', query: request.query, hits, matched: found.matched, searched, skipped };
   }
@@ -153,7 +153,7 @@ export class Catalog {
 
   #tools(): ListedTool[] {
     return this.entries().flatMap((entry) =>
-      [...(entry.visibleTools()?.values() ?? [])].map((tool) => ({ serverName: entry.serverName, tool })),
+      [...(entry.tools.visible()?.values() ?? [])].map((tool) => ({ serverName: entry.serverName, tool })),
     );
   }
 
@@ -162,7 +162,7 @@ export class Catalog {
     const before = this.#entries;
     const entries = mergeSpecs(specs).map((spec) => {
       const entry = before.get(spec.serverName);
-      entry?.setSpec(spec);
+      entry?.tools.setSpec(spec);
       return entry ?? new ServerEntry(spec, this.#provider, this.#settings, (name) => this.#changed(name));
     });
     this.#entries = new Map(entries.map((entry) => [entry.serverName, entry]));
@@ -199,11 +199,16 @@ function checkSpec(spec: IMcpServerSpec): void {
       'A server spec has no serverName. Give each one a name that is not blank.',
     );
   }
-  for (const [field, names] of Object.entries({ resourceIds: spec.resourceIds, allowedTools: spec.allowedTools })) {
-    if (names === undefined && field === 'allowedTools') continue;
-    if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
-      const way = field === 'allowedTools' ? 'a list of tool names, or leave it out for all' : 'a list of ids';
-      throw new McpProxyError('INVALID_OPTIONS', `${field} of server "${spec.serverName}" must be ${way}.`);
-    }
+  const { resourceIds, allowedTools, blockedTools, idempotentTools, connectTimeoutMs } = spec;
+  for (const [field, names] of Object.entries({ resourceIds, allowedTools, blockedTools, idempotentTools })) {
+    if (names === undefined && field !== 'resourceIds') continue;
+    if (Array.isArray(names) && names.every((name) => typeof name === 'string')) continue;
+    const way = field === 'allowedTools' ? ' (leave it out to allow all)' : '';
+    const what = `${field} of server "${spec.serverName}" must be a list of strings${way}.`;
+    throw new McpProxyError('INVALID_OPTIONS', what);
+  }
+  if (connectTimeoutMs !== undefined && !(connectTimeoutMs > 0)) {
+    const what = `connectTimeoutMs of server "${spec.serverName}" must be a number above 0, not ${connectTimeoutMs}.`;
+    throw new McpProxyError('INVALID_OPTIONS', what);
   }
 }

@@ -50,7 +50,7 @@ async function findOnServer(
   const name = nameWithoutPrefix(entry, tool);
   const listed = catalog.named(name, [entry])[0];
   if (listed !== undefined) return { kind: 'found', entry, listed };
-  const held = entry.status().held.find(({ toolName }) => toolName === name);
+  const held = entry.tools.held().find(({ toolName }) => toolName === name);
   if (held !== undefined) return { kind: 'held', serverName: entry.serverName, held };
   if (skipped.length > 0) return { kind: 'server_failed', status: entry.status(), reason: skipped[0]!.reason };
   return {
@@ -97,7 +97,7 @@ function splitName(catalog: Catalog, name: string): { server: string; tool: stri
 }
 
 function nameWithoutPrefix(entry: ServerEntry, name: string): string {
-  if (entry.visibleTools()?.has(name)) return name;
+  if (entry.tools.visible()?.has(name)) return name;
   return afterPrefix(name.replace(/^mcp__/, ''), entry.serverName) ?? name;
 }
 

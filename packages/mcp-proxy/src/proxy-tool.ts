@@ -132,7 +132,7 @@ export class McpProxyTool implements IMcpToolRegistry {
 
   /** The tools of a server that may be seen and called; undefined when nothing is known of it yet. Connects nothing. */
   visibleTools(server: string): readonly IMcpToolInfo[] | undefined {
-    const tools = this.#catalog.find(server)?.visibleTools();
+    const tools = this.#catalog.find(server)?.tools.visible();
     return tools && [...tools.values()];
   }
 
@@ -166,7 +166,7 @@ export class McpProxyTool implements IMcpToolRegistry {
     if (ensured.kind === 'failed') {
       throw new McpProxyError('CALL_FAILED', `"${entry.serverName}" cannot be connected: ${ensured.reason}`);
     }
-    return entry.approve(options.toolNames);
+    return entry.tools.approve(options.toolNames);
   }
 
   /** Closes every connection, those in the making too. Never rejects; the next use connects again. */
@@ -204,7 +204,7 @@ export class McpProxyTool implements IMcpToolRegistry {
     if (entry === undefined) return unknownServer(this.#catalog, server);
     if (need === 'known') await this.#catalog.makeKnown([entry], signal);
     const ensured = need === 'fresh' ? await entry.ensure('fresh', signal) : undefined;
-    const visible = entry.visibleTools();
+    const visible = entry.tools.visible();
     if (ensured !== undefined && ensured.kind !== 'ready') {
       return { kind: 'server_failed', status: entry.status(), reason: ensured.reason };
     }

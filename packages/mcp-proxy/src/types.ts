@@ -121,7 +121,10 @@ export interface IMcpServerSpec {
   connectTimeoutMs?: number;
 }
 
-/** `CallToolResult`-shaped data for hosts that take MCP content. An upstream's own result is handed through as it came. */
+/**
+ * `CallToolResult`-shaped data for hosts that take MCP content. An upstream's own result is handed through as it came: one
+ * with `resultType: 'input_required'` (2026-07-28, multi-round-trip requests) has no `content`, so look at that first.
+ */
 export interface IMcpProxyResult {
   content: IMcpContentBlock[];
   structuredContent?: unknown;

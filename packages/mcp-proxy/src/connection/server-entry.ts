@@ -1,10 +1,8 @@
-/** One upstream as the proxy keeps it: its connection, its tools, and what went wrong last. */
+/** One upstream as the proxy keeps it: its connection, what went wrong last, and (in `tools`) what it offers. */
 import type { ServerState, ServerStatus } from '../answers.js';
 import { connectionErrorCode } from '../errors.js';
-import { isAllowed } from '../security/admit.js';
-import { approveDefinitions, readPins } from '../security/pins.js';
 import { reasonOf } from '../text/clean.js';
-import type { IMcpServer, IMcpServerProvider, IMcpServerSpec, IMcpToolInfo } from '../types.js';
+import type { IMcpServer, IMcpServerProvider, IMcpServerSpec } from '../types.js';
 import { abortable } from './abort.js';
 import {
   CLOSE_TIMEOUT_MS,
@@ -15,7 +13,7 @@ import {
   startDeadline,
   within,
 } from './bring-up.js';
-import { isFresh, type Listing, makeListing, type RawListing, readMetadata, toMetadata } from './listing.js';
+import { KnownTools } from './known-tools.js';
 import type { Settings } from './settings.js';
 
 /** `fresh`: the tools are listed anew, and a back-off is ignored. `known`: what is known and still valid is enough. */
@@ -42,23 +40,15 @@ interface Flight {
 
 export class ServerEntry {
   readonly serverName: string;
+  readonly tools: KnownTools;
   readonly #provider: IMcpServerProvider;
   readonly #settings: Settings;
-  readonly #onChange: (serverName: string) => void;
-  #spec: IMcpServerSpec;
   #server: IMcpServer | undefined;
   #stopListening: () => void = () => {};
-  #listing: Listing | undefined;
-  #visible: ReadonlyMap<string, IMcpToolInfo> | undefined;
-  /** The upstream said that its tools changed since the last list. */
-  #outdated = false;
   #failure: Failure | undefined;
   #lastReason: string | undefined;
   #flight: Flight | undefined;
   #deadline: Deadline | undefined;
-  #stored: Promise<void> | undefined;
-  /** What is being written to the metadata store, one list after another. */
-  #saving: Promise<void> = Promise.resolve();
   /** Closing starts a new life: whatever an earlier one still delivers is closed and forgotten. */
   #life = 0;
 
@@ -69,42 +59,13 @@ export class ServerEntry {
     onChange: (serverName: string) => void,
   ) {
     this.serverName = spec.serverName;
-    this.#spec = spec;
+    this.tools = new KnownTools(spec, settings, () => onChange(spec.serverName));
     this.#provider = provider;
     this.#settings = settings;
-    this.#onChange = onChange;
   }
 
   get spec(): IMcpServerSpec {
-    return this.#spec;
-  }
-
-  setSpec(spec: IMcpServerSpec): void {
-    this.#spec = spec;
-    this.#visible = undefined;
-    this.#onChange(this.serverName);
-  }
-
-  /** The tools that may be seen and called, by name; undefined when nothing is known yet. */
-  visibleTools(): ReadonlyMap<string, IMcpToolInfo> | undefined {
-    if (this.#visible === undefined && this.#listing !== undefined) {
-      const tools = this.#listing.accepted.filter((tool) => isAllowed(this.#spec, tool.name));
-      this.#visible = new Map(tools.map((tool) => [tool.name, tool]));
-    }
-    return this.#visible;
-  }
-
-  /** Whether the tools can be looked through without asking the server. */
-  isKnown(): boolean {
-    if (this.#listing === undefined || this.#outdated) return false;
-    return isFresh(this.#listing, this.#settings.now(), this.#settings);
-  }
-
-  /** Reads the stored tools, once in a life, when nothing better is known. */
-  async loadStored(): Promise<void> {
-    if (this.#listing !== undefined) return;
-    this.#stored ??= this.#readStored();
-    await this.#stored;
+    return this.tools.spec;
   }
 
   /**
@@ -113,27 +74,29 @@ export class ServerEntry {
    */
   async ensure(need: Need, signal?: AbortSignal): Promise<Ensured> {
     signal?.throwIfAborted();
-    if (need === 'known' && this.#server !== undefined && this.isKnown())
-      return { kind: 'ready', server: this.#server };
-    if (need === 'known' && this.#flight === undefined && this.#isBackingOff()) {
-      return { kind: 'failed', reason: this.reason() };
-    }
     const shared = this.#flight;
+    if (need === 'known') {
+      // Until a new connection has listed its tools, those that are known are those of an earlier one.
+      const settled = shared?.kind !== 'connect' && this.tools.isFresh();
+      if (this.#server !== undefined && settled) return { kind: 'ready', server: this.#server };
+      if (shared === undefined && this.#isBackingOff()) return { kind: 'failed', reason: this.reason() };
+    }
     // A relist that began before this wish may have missed what it is about; a connect lists after it has begun anyway.
     const serves = shared !== undefined && (need === 'known' || shared.kind === 'connect' || shared.need === 'fresh');
     return abortable(serves ? shared.done : this.#takeOff(need, shared), signal);
   }
 
   status(): ServerStatus {
+    const { listing } = this.tools;
     return {
       serverName: this.serverName,
       state: this.#state(),
       detail: this.#provider.describe?.(this.serverName),
-      dropped: this.#listing?.dropped ?? [],
-      held: this.#listing?.held.filter((tool) => isAllowed(this.#spec, tool.toolName)) ?? [],
-      instructions: this.#listing?.instructions,
-      instructionsDiff: this.#listing?.instructionsDiff,
-      pinsUnreadable: this.#listing?.pinsUnreadable,
+      dropped: listing?.dropped ?? [],
+      held: this.tools.held(),
+      instructions: listing?.instructions,
+      instructionsDiff: listing?.instructionsDiff,
+      pinsUnreadable: listing?.pinsUnreadable,
     };
   }
 
@@ -151,14 +114,9 @@ export class ServerEntry {
     const server = this.#detach();
     this.#failure = undefined;
     this.#lastReason = undefined;
-    if (tools === 'forget-tools') {
-      this.#listing = undefined;
-      this.#visible = undefined;
-      this.#stored = undefined;
-      this.#onChange(this.serverName);
-    }
+    if (tools === 'forget-tools') this.tools.forget();
     await pending;
-    await within(CLOSE_TIMEOUT_MS, this.#saving, this.serverName, this.#settings);
+    await within(CLOSE_TIMEOUT_MS, this.tools.saved(), this.serverName, this.#settings);
     if (server !== undefined) await closeServer(server, this.serverName, this.#settings);
   }
 
@@ -169,27 +127,11 @@ export class ServerEntry {
     void closeServer(server, this.serverName, this.#settings);
   }
 
-  /** Trusts the current definitions (of `toolNames`, or all). Resolves to the names that are no longer held back. */
-  async approve(toolNames: readonly string[] | undefined): Promise<readonly string[]> {
-    const { pins: store } = this.#settings;
-    const listing = this.#listing;
-    if (store === undefined || listing === undefined) return [];
-    const current = { tools: listing.listed, instructions: listing.givenInstructions };
-    // Approving everything is also the way out of pins that cannot be read.
-    const rebuild = listing.pinsUnreadable !== undefined && toolNames === undefined;
-    const pins = rebuild ? undefined : readPins(await store.load(this.serverName));
-    await store.save(this.serverName, await approveDefinitions(pins, current, toolNames));
-    const raw = { ...listing, ...current, problems: listing.dropped };
-    this.#take(await makeListing(this.serverName, raw, this.#settings));
-    const stillHeld = new Set(this.#listing?.held.map((tool) => tool.toolName));
-    return listing.held.map((tool) => tool.toolName).filter((name) => !stillHeld.has(name));
-  }
-
   #state(): ServerState {
-    if (this.#flight !== undefined && this.#flight.kind === 'connect') return { kind: 'connecting' };
-    if (this.#server !== undefined) return { kind: 'connected', tools: this.visibleTools()?.size ?? 0 };
+    if (this.#flight?.kind === 'connect') return { kind: 'connecting' };
+    if (this.#server !== undefined) return { kind: 'connected', tools: this.tools.visible()?.size ?? 0 };
     if (this.#failure !== undefined) return { kind: 'failed', ...this.#failure };
-    return { kind: 'not_connected', knownTools: this.visibleTools()?.size, lastReason: this.#lastReason };
+    return { kind: 'not_connected', knownTools: this.tools.visible()?.size, lastReason: this.#lastReason };
   }
 
   #isBackingOff(): boolean {
@@ -210,16 +152,14 @@ export class ServerEntry {
 
   async #bringUp(life: number): Promise<Ensured> {
     if (life !== this.#life) return { kind: 'failed', reason: 'closed' };
-    const timeoutMs = this.#spec.connectTimeoutMs ?? this.#settings.connectTimeoutMs;
+    const timeoutMs = this.spec.connectTimeoutMs ?? this.#settings.connectTimeoutMs;
     const deadline = startDeadline(timeoutMs, this.serverName, this.#settings);
     this.#deadline = deadline;
     const startedAt = this.#settings.now();
     const relisted = this.#server;
     try {
       const server = relisted ?? (await this.#connect(deadline));
-      this.#outdated = false;
-      const raw = await listServer(server, this.#settings, deadline);
-      await this.#accept(raw, deadline);
+      await this.#list(server, deadline);
       if (this.#server !== server) return { kind: 'failed', reason: this.reason() };
       this.#failure = undefined;
       this.#report(relisted === undefined ? 'connected' : 'tools_changed', startedAt);
@@ -240,25 +180,16 @@ export class ServerEntry {
     return server;
   }
 
-  async #accept(raw: RawListing, deadline: Deadline): Promise<void> {
-    const listing = await abortable(makeListing(this.serverName, raw, this.#settings), deadline.signal);
-    this.#take(listing);
-    this.#saving = this.#saving.then(() => this.#save(listing));
-  }
-
-  /** No answer waits for the disk; what cannot be remembered is only listed again. */
-  async #save(listing: Listing): Promise<void> {
-    try {
-      await this.#settings.metadata?.save(this.serverName, toMetadata(listing));
-    } catch (error) {
-      this.#settings.debugLog(`the tools of "${this.serverName}" could not be stored: ${reasonOf(error)}`);
-    }
+  async #list(server: IMcpServer, deadline: Deadline): Promise<void> {
+    this.tools.startListing();
+    const raw = await listServer(server, this.#settings, deadline);
+    this.tools.takeLive(await abortable(this.tools.make(raw), deadline.signal));
   }
 
   #failed(error: unknown, relisted: IMcpServer | undefined, startedAt: number): Ensured {
     const reason = reasonOf(error);
     if (relisted !== undefined && this.#server === relisted && connectionErrorCode(error) === undefined) {
-      this.#outdated = true;
+      this.tools.failListing();
       this.#settings.debugLog(`"${this.serverName}" could not list its tools anew: ${reason}`);
       return { kind: 'stale', server: relisted, reason };
     }
@@ -276,10 +207,7 @@ export class ServerEntry {
 
   #attach(server: IMcpServer): void {
     this.#server = server;
-    const stopChanges = server.onToolsChanged?.(() => {
-      this.#outdated = true;
-      this.#onChange(this.serverName);
-    });
+    const stopChanges = server.onToolsChanged?.(() => this.tools.markOutdated());
     const stopClose = server.onClose?.((reason) => {
       if (this.#server === server) this.#lost(reason === undefined ? undefined : reasonOf(reason));
     });
@@ -304,28 +232,10 @@ export class ServerEntry {
     if (reason !== undefined) this.#settings.debugLog(`"${this.serverName}" was lost: ${reason}`);
   }
 
-  #take(listing: Listing): void {
-    this.#listing = listing;
-    this.#visible = undefined;
-    this.#onChange(this.serverName);
-  }
-
   #report(type: 'connected' | 'tools_changed', startedAt: number): void {
-    const tools = this.visibleTools()?.size ?? 0;
+    const tools = this.tools.visible()?.size ?? 0;
     const durationMs = this.#settings.now() - startedAt;
     this.#settings.emit({ type, serverName: this.serverName, durationMs, tools });
     this.#settings.debugLog(`"${this.serverName}" ${type.replace('_', ' ')}: ${tools} tools (${durationMs} ms)`);
-  }
-
-  async #readStored(): Promise<void> {
-    const life = this.#life;
-    try {
-      const raw = readMetadata(await this.#settings.metadata?.load(this.serverName));
-      if (raw === undefined) return;
-      const listing = await makeListing(this.serverName, raw, this.#settings);
-      if (life === this.#life && this.#listing === undefined) this.#take(listing);
-    } catch (error) {
-      this.#settings.debugLog(`the stored tools of "${this.serverName}" cannot be read: ${reasonOf(error)}`);
-    }
   }
 }

@@ -4,7 +4,7 @@ import { fileKind, KIND_WORDS } from './file-kinds.js';
 export type CueKind = 'write' | 'read' | 'directory' | 'url' | 'browse' | 'time';
 
 /** One intent that the words alone do not carry, as a query of its own. */
-export interface Cue {
+interface Cue {
   readonly kind: CueKind;
   readonly query: string;
 }

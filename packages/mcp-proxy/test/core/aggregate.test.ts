@@ -52,6 +52,9 @@ describe('specs given to the proxy', () => {
     [{ serverName: '', resourceIds: [] }, /serverName/],
     [{ serverName: 'fs', resourceIds: 'a' }, /resourceIds of server "fs"/],
     [{ serverName: 'fs', resourceIds: [], allowedTools: 'read' }, /allowedTools of server "fs"/],
+    [{ serverName: 'fs', resourceIds: [], blockedTools: [1] }, /blockedTools of server "fs"/],
+    [{ serverName: 'fs', resourceIds: [], connectTimeoutMs: 0 }, /connectTimeoutMs of server "fs"/],
+    [undefined, /no serverName/],
   ])('a spec that cannot be used is refused with the field named: %j', (spec, message) => {
     // biome-ignore lint/suspicious/noExplicitAny: a host without types can pass anything.
     expect(() => new McpProxyTool(providerOf({}), [spec as any])).toThrow(message);

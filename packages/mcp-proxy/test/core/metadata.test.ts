@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type IMcpMetadataStore, McpProxyTool, type McpServerMetadata } from '../../src/index.js';
-import { aTool, FakeUpstream, ManualClock, providerOf, specsOf } from '../support/fake-upstream.js';
+import { aGate, aTool, FakeUpstream, ManualClock, providerOf, specsOf, until } from '../support/fake-upstream.js';
 
 function aStore(initial: Record<string, unknown> = {}) {
   const stored = new Map(Object.entries(initial));
@@ -109,4 +109,17 @@ describe('stored tools', () => {
     await tool.execute({});
     await proxy.closeAll();
   });
+});
+
+test('a call waits for the list of the new connection, though fresh tools are known from the store', async () => {
+  const { tool, files } = aProxy((now) => known(now), []);
+  const gate = aGate();
+  files.onList = () => gate.opened;
+  const first = tool.execute({ tool: 'read' });
+  await until(() => files.lists === 1);
+  const second = tool.execute({ tool: 'read' });
+  gate.open();
+  expect(await first).toContain('has no tool called "read"');
+  expect(await second).toContain('has no tool called "read"');
+  expect(files.calls).toEqual([]);
 });
