@@ -60,6 +60,13 @@ describe('no process is left', () => {
     await expectAllGone(await pids());
   });
 
+  it('after a SIGTERM that the owner answers by itself, in its own time', async () => {
+    const { child, pids } = await anOwner('graceful');
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+    await expectAllGone(await pids());
+  });
+
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('after %s, by which the owner still ends', async (signal) => {
     const { child, pids } = await anOwner('wait');
     child.kill(signal);
