@@ -1,10 +1,11 @@
 /** A call between its reservation and its end: keeps its lease alive, then moves the session or leaves it. */
+import { type Awaitable, isPending } from './awaitable.js';
 import type { AllowedDecision } from './decision-types.js';
 import { EffectNotRecordedError } from './errors.js';
 import type { GateEvent, GateModel, GateStep } from './model.js';
 import type { CallToken, GateCall } from './sessions-types.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
-import type { Awaitable, CommitOutcome, GateStore, StoredSession } from './store.js';
+import type { CommitOutcome, GateStore, StoredSession } from './store.js';
 
 /** What a call needs of the sessions that it belongs to. */
 export interface CallHost {
@@ -123,9 +124,9 @@ export class LeasedCall implements GateCall {
       const event = this.#held.eventFor(result);
       const step: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
       const outcome = store.commit(this.key, this.fence, step.snapshot);
-      if (!(outcome instanceof Promise)) return this.#committed(outcome, step, event);
+      if (!isPending(outcome)) return this.#committed(outcome, step, event);
       return (
-        outcome
+        Promise.resolve(outcome)
           // A commit is idempotent by its fence, so one whose answer was lost is asked again.
           .catch(() => store.commit(this.key, this.fence, step.snapshot))
           .then((answer) => this.#committed(answer, step, event))
@@ -137,18 +138,14 @@ export class LeasedCall implements GateCall {
   }
 
   #committed(outcome: CommitOutcome, step: GateStep, event: GateEvent | undefined): TransitionResult {
-    if (outcome.kind === 'lost') throw new Error('its lease had ended');
+    // Whatever else a store may answer is not a commit.
+    if (outcome.kind !== 'committed') throw new Error('its lease had ended');
     const { onEnd, onError } = this.#host;
     const before = this.#held.session.snapshot;
     if (step.effects) attempt(step.effects, onError);
-    onEnd({
-      call: this,
-      kind: 'committed',
-      event: event?.type,
-      before,
-      after: step.snapshot,
-      version: outcome.version,
-    });
+    const end = { call: this, event: event?.type, before, after: step.snapshot, version: outcome.version };
+    // It is written: nothing that is told about it may make it look otherwise.
+    attempt(() => onEnd({ ...end, kind: 'committed' }), onError);
     return moved(before, step.snapshot);
   }
 

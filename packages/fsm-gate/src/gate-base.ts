@@ -1,4 +1,5 @@
 /** What every gate of one session does, whatever its machine: it stands at a snapshot, filters by it, and tells when it moves. */
+import { isPending } from './awaitable.js';
 import type { GateEvent, GateModel } from './model.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
 
@@ -90,7 +91,7 @@ export abstract class GateBase {
     try {
       const answer = call();
       // An async callback's rejection must not become an unhandled one.
-      if (answer instanceof Promise) answer.catch((error) => this.report(error));
+      if (isPending(answer)) answer.then(undefined, (error) => this.report(error));
     } catch (error) {
       this.report(error);
     }

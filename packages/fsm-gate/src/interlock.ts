@@ -1,4 +1,5 @@
 /** Takes a session's lease for a call: waits for it as the contention option says, then decides on the state found under it. */
+import { type Awaitable, isPending } from './awaitable.js';
 import { type CallEnd, type CallHost, LeasedCall } from './call.js';
 import { openTools } from './decision.js';
 import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
@@ -8,7 +9,7 @@ import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
 import type { Contention, GateTimers, OperatorNote } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
-import type { Awaitable, ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
+import type { ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
 
 /** How often a store is asked again while another process holds the session, in milliseconds. */
 const POLL_MS = 50;
@@ -95,7 +96,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
       if (rule.kind === 'refuse') return attempt(wish, { request, deadline: 0, pollMs: 0, signal, leave: undefined });
       const turn = { request, deadline: now() + rule.timeoutMs, pollMs: rule.pollMs ?? POLL_MS, signal };
       const leave = queue.enter(wish.key, rule.timeoutMs, signal);
-      if (!(leave instanceof Promise)) return attempt(wish, { ...turn, leave });
+      if (!isPending(leave)) return attempt(wish, { ...turn, leave });
       // When the time is up before our turn comes, one last attempt tells who holds the session.
       return leave.then((entered) => attempt(wish, { ...turn, ...(!entered && { deadline: 0 }), leave: entered }));
     },
@@ -123,7 +124,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
       answer = Promise.reject(error);
     }
     // Where a store answers at once and the call is let through, nothing has to wait for anything.
-    if (!(answer instanceof Promise) && answer.kind === 'granted') {
+    if (!isPending(answer) && answer.kind === 'granted') {
       const judged = judgeUnderLease(wish, answer, turn.leave);
       if (judged instanceof LeasedCall) return { kind: 'admitted', call: judged };
       return giveBack(key, answer.fence, judged).finally(() => turn.leave?.());

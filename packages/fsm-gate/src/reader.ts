@@ -1,8 +1,9 @@
 /** Reads a session and makes sure that what the store gave belongs to this gate. */
+import { type Awaitable, isPending } from './awaitable.js';
 import { GateError } from './errors.js';
 import type { GateModel } from './model.js';
 import type { FsmSnapshot } from './snapshot.js';
-import type { Awaitable, GateStore, StoredSession } from './store.js';
+import type { GateStore, StoredSession } from './store.js';
 
 /** Trusted sessions out of an untrusted store. */
 export interface SessionReader {
@@ -24,7 +25,7 @@ export function createReader({ model, store, now, migrate }: ReaderOptions): Ses
   return {
     read(key) {
       const stored = store.read(checkKey(key));
-      return stored instanceof Promise ? stored.then(acceptOrBegin) : acceptOrBegin(stored);
+      return isPending(stored) ? stored.then(acceptOrBegin) : acceptOrBegin(stored);
     },
     accept,
   };

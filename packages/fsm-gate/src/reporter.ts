@@ -1,5 +1,7 @@
 /** Tells the audit of every decision, and listeners of every change; neither can disturb a call. */
+
 import type { AuditRecord } from './audit-types.js';
+import { isPending } from './awaitable.js';
 import type { GateDecision, RefusedDecision } from './decision-types.js';
 import type { GateModel } from './model.js';
 import type { SessionChange } from './sessions-types.js';
@@ -98,7 +100,7 @@ export function createReporter(options: {
     try {
       const answer = tell();
       // An async listener's rejection must not become an unhandled one.
-      if (answer instanceof Promise) answer.catch(onError);
+      if (isPending(answer)) answer.then(undefined, onError);
     } catch (error) {
       onError(error);
     }

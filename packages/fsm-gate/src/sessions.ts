@@ -1,4 +1,5 @@
 /** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
+import { type Awaitable, isPending } from './awaitable.js';
 import { eventOf } from './binding.js';
 import { freeCall } from './call.js';
 import { decide } from './decision.js';
@@ -24,7 +25,7 @@ import type {
 } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
 import { serialisedStore } from './state-store.js';
-import type { Awaitable, GateStore, StoredSession } from './store.js';
+import type { GateStore, StoredSession } from './store.js';
 import { assertSound } from './verify.js';
 
 const NO_OPTIONS: CallOptions = {};
@@ -121,7 +122,14 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
         await call.rollback('it threw');
         throw error;
       }
-      if (outcomeOf(result) === 'commit') return { kind: 'done', result, transition: await call.commit(result) };
+      let outcome: 'commit' | 'rollback';
+      try {
+        outcome = outcomeOf(result);
+      } catch (error) {
+        await call.rollback('its result could not be judged');
+        throw error;
+      }
+      if (outcome === 'commit') return { kind: 'done', result, transition: await call.commit(result) };
       await call.rollback('its result says so');
       return { kind: 'rolled_back', result, state: call.decision.state };
     },
@@ -175,7 +183,7 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       return { kind: 'admitted', call: freeCall(key, decision) };
     };
     const session = reader.read(key);
-    return session instanceof Promise ? session.then(admit) : admit(session);
+    return isPending(session) ? session.then(admit) : admit(session);
   }
 
   function wishFor(key: string, binding: ToolBinding, args: unknown): HeldWish {

@@ -1,4 +1,5 @@
 /** The contract of a store that can arbitrate: one slot a session, with a version, a lease and a fencing token. */
+import type { Awaitable } from './awaitable.js';
 import type { FsmSnapshot } from './snapshot.js';
 
 /** What a store holds of one session. */
@@ -67,6 +68,3 @@ export interface GateStore {
   /** Tells of the changes that *other* processes made, where the store can. Returns the unsubscribe function. */
   subscribe?(listener: (change: StoreChange) => void): () => void;
 }
-
-/** A store that needs not wait may answer at once. */
-export type Awaitable<T> = T | Promise<T>;

@@ -103,6 +103,17 @@ describe('a call', () => {
     expect((await sessions.run('ann', 'cart_add_item', {}, () => 'declined')).kind).toBe('rolled_back');
   });
 
+  it('whose outcome cannot be judged leaves the session where it was, and free', async () => {
+    const { sessions } = aShop({
+      outcomeOf: (result) => {
+        if (result === 'odd') throw new Error('what is this?');
+        return 'commit';
+      },
+    });
+    await expect(sessions.run('ann', 'cart_add_item', {}, () => 'odd')).rejects.toThrow('what is this?');
+    expect((await sessions.run('ann', 'cart_add_item', {}, () => 'added')).kind).toBe('done');
+  });
+
   it('of an unbound tool runs in every state and moves nothing', async () => {
     const { sessions } = aShop();
     const outcome = await sessions.run('ann', 'search', {}, (call) => call.fence);
@@ -472,6 +483,12 @@ describe('a store that fails', () => {
     const { sessions, store } = aShop();
     vi.spyOn(store, 'commit').mockRejectedValueOnce(new Error('connection reset'));
     expect((await sessions.run('ann', 'cart_add_item', {}, () => 'added')).kind).toBe('done');
+  });
+
+  it('to answer the commit with sense has not committed', async () => {
+    const { sessions, store } = aShop();
+    vi.spyOn(store, 'commit').mockReturnValue({} as never);
+    await expect(sessions.run('ann', 'cart_add_item', {}, () => 1)).rejects.toBeInstanceOf(EffectNotRecordedError);
   });
 
   it('at the rollback: what the callback threw comes through, the other goes to onError', async () => {
