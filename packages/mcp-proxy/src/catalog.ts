@@ -89,11 +89,13 @@ export class Catalog {
   }
 
   /** Every known tool of this name. */
-  named(toolName: string, entries: readonly ServerEntry[] = this.entries()): ListedTool[] {
-    return entries.flatMap((entry) => {
+  named(toolName: string, entries: Iterable<ServerEntry> = this.#entries.values()): ListedTool[] {
+    const found: ListedTool[] = [];
+    for (const entry of entries) {
       const tool = entry.tools.visible()?.get(toolName);
-      return tool === undefined ? [] : [{ serverName: entry.serverName, tool }];
-    });
+      if (tool !== undefined) found.push({ serverName: entry.serverName, tool });
+    }
+    return found;
   }
 
   /** Searches what is known; connects nothing. */

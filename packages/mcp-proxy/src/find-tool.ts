@@ -46,7 +46,7 @@ async function findOnServer(
 ): Promise<FoundTool> {
   const entry = catalog.find(server);
   if (entry === undefined) return unknownServer(catalog, server);
-  const skipped = await catalog.makeKnown([entry], signal);
+  const skipped = entry.tools.isFresh() ? [] : await catalog.makeKnown([entry], signal);
   const name = nameWithoutPrefix(entry, tool);
   const listed = catalog.named(name, [entry])[0];
   if (listed !== undefined) return { kind: 'found', entry, listed };

@@ -27,18 +27,16 @@ export function parseProxyArgs(args: unknown): {
   args?: unknown;
 } {
   if (!isRecord(args)) return {};
-  const fields: Partial<Record<TextField, string>> = {};
+  const fields: Partial<Record<TextField, string>> & { status?: boolean; args?: unknown } = {};
   for (const name of TEXT_FIELDS) {
     const value = own(args, name);
     if (typeof value === 'string' && value.trim() !== '') fields[name] = value.trim().slice(0, MAX_TEXT_CHARS);
   }
   const status = own(args, 'status');
+  if (typeof status === 'boolean') fields.status = status;
   const callArgs = own(args, 'args');
-  return {
-    ...fields,
-    ...(typeof status === 'boolean' && { status }),
-    ...(callArgs !== undefined && { args: callArgs }),
-  };
+  if (callArgs !== undefined) fields.args = callArgs;
+  return fields;
 }
 
 /**
@@ -47,7 +45,7 @@ export function parseProxyArgs(args: unknown): {
  */
 export function readRequest(args: unknown): ReadRequest {
   const fields = parseProxyArgs(args);
-  const notes = [...ignoredFields(args)];
+  const notes = ignoredFields(args);
   const server = fields.server === undefined ? {} : { server: fields.server };
   const request = (value: ProxyRequest): ReadRequest => ({ kind: 'request', request: value, notes });
 
@@ -83,19 +81,21 @@ function readCallArgs(args: unknown): { kind: 'args'; args: unknown } | { kind: 
   return { kind: 'invalid', reason: `"args" is JSON text of ${typeName(parsed)}; it must be an object.` };
 }
 
-function* ignoredFields(args: unknown): Generator<string> {
-  if (!isRecord(args)) return;
+function ignoredFields(args: unknown): string[] {
+  const notes: string[] = [];
+  if (!isRecord(args)) return notes;
   for (const name of TEXT_FIELDS) {
     const value = own(args, name);
     // null is how strict function calling leaves a field out.
     if (value !== undefined && value !== null && typeof value !== 'string') {
-      yield `"${name}" was ignored: it must be a string, not ${typeName(value)}.`;
+      notes.push(`"${name}" was ignored: it must be a string, not ${typeName(value)}.`);
     }
   }
   const status = own(args, 'status');
   if (status !== undefined && status !== null && typeof status !== 'boolean') {
-    yield `"status" was ignored: it must be true or false, not ${typeName(status)}.`;
+    notes.push(`"status" was ignored: it must be true or false, not ${typeName(status)}.`);
   }
+  return notes;
 }
 
 /** A getter or a proxy may throw; such a field was not given. Inherited fields were not given either. */
