@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -405,4 +405,23 @@ test('the bin runs, and reads stdin', async () => {
   const running = promisify(execFile)(process.execPath, [bin, 'explain']);
   running.child.stdin?.end(result(DISCOVER));
   expect((await running).stdout).toContain('modern 2026-07-28');
+});
+
+test('stopped by a signal, the command takes its server with it', async () => {
+  const note = join(dir, 'child.pid');
+  const { command, args } = hostileStdio('leaves-children', note);
+  const bin = fileURLToPath(new URL('../bin/mcp-era.js', import.meta.url));
+  const running = spawn(process.execPath, [bin, '--timeout', '60000', '--', command, ...args]);
+  const ended = new Promise<number | null>((resolve) => running.once('close', resolve));
+  const childPid = async (): Promise<number> => {
+    for (;;) {
+      const text = await readFile(note, 'utf8').catch(() => '');
+      if (text) return Number(text);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const child = await childPid();
+  running.kill('SIGTERM');
+  await ended;
+  expect(() => process.kill(child, 0)).toThrow();
 });

@@ -441,6 +441,35 @@ describe('over HTTP', () => {
     }
   });
 
+  test('servers behind one gateway are told apart by keys of their own', async () => {
+    const [modern, legacy] = [await aServer('v2-modern'), await aServer('v1-stateless')];
+    const gateway = await aServer(async (request, response, body) => {
+      const inner = request.url?.startsWith('/a/') ? modern : legacy;
+      const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+      for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) headers.delete(name);
+      const answer = await fetch(inner.url, {
+        method: request.method ?? '',
+        headers,
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      response
+        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+        .end(await answer.text());
+    });
+    const { connect } = aWorld();
+    const to = (path: string): EraTarget => ({ type: 'streamable-http', url: new URL(path, gateway.url).href });
+    for (const [path, era] of [
+      ['/a/mcp', 'modern'],
+      ['/b/mcp', 'legacy'],
+      ['/a/mcp', 'modern'],
+    ] as const) {
+      const connection = await connect(to(path), { key: `http:gateway${path}` });
+      expect(connection.era.kind).toBe(era);
+      expect(await toolNames(connection)).toEqual(['echo']);
+    }
+    expect([modern.count('server/discover'), legacy.count('server/discover')]).toEqual([1, 1]);
+  });
+
   test('an address that is none, and a target that is none, are said by the name of the field', async () => {
     const { connect } = aWorld();
     await expect(connect({ type: 'streamable-http', url: 'nonsense' })).rejects.toThrow(/url/);
