@@ -1,11 +1,11 @@
 /** The same tasks on pi-mcp-adapter, fetched from npm into a temporary folder, and on ours: `tsx bench/pi-mcp-adapter.ts`. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { installedServers } from '../test/fixtures/installed-servers.js';
 import { aFolder, scripted } from '../test/fixtures/scripted.js';
 
 interface Report {
@@ -19,20 +19,9 @@ interface Report {
 }
 
 const run = promisify(execFile);
-const require = createRequire(import.meta.url);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const server = (name: string, ...args: string[]): Record<string, unknown> => ({
-  command: process.execPath,
-  args: [join(dirname(require.resolve(`@modelcontextprotocol/server-${name}/package.json`)), 'dist/index.js'), ...args],
-});
-
 const folder = await aFolder();
-const servers = {
-  everything: server('everything', 'stdio'),
-  filesystem: server('filesystem', folder),
-  memory: server('memory'),
-  thinking: server('sequential-thinking'),
-};
+const servers = installedServers(folder);
 const input = join(folder, 'input.json');
 const steps = await stepsForTheseServers();
 await writeFile(

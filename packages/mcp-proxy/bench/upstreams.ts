@@ -3,33 +3,22 @@
  * `tsx bench/upstreams.ts` takes the servers that are installed here; `--published` those that npx fetches as well.
  */
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { createNodeProvider, openProxy, parseConfig } from '../src/node/index.js';
+import { installedServers } from '../test/fixtures/installed-servers.js';
 import { aFolder, scripted } from '../test/fixtures/scripted.js';
 import { entryOf, publishedServers } from '../test/published/servers.js';
 import { compareLatencies } from './gateway/latency.js';
-
-const require = createRequire(import.meta.url);
-const installed = (name: string, ...args: string[]): Record<string, unknown> => ({
-  command: process.execPath,
-  args: [join(dirname(require.resolve(`${name}/package.json`)), 'dist/index.js'), ...args],
-});
 
 const folder = await aFolder();
 const entries: Record<string, Record<string, unknown>> = process.argv.includes('--published')
   ? Object.fromEntries(
       publishedServers(folder).map((server) => [server.name, entryOf(server, join(homedir(), '.npm'))]),
     )
-  : {
-      everything: installed('@modelcontextprotocol/server-everything', 'stdio'),
-      filesystem: installed('@modelcontextprotocol/server-filesystem', folder),
-      memory: installed('@modelcontextprotocol/server-memory'),
-      thinking: installed('@modelcontextprotocol/server-sequential-thinking'),
-    };
+  : installedServers(folder);
 
 const met = [await tokens(), await inProcessCall(), await gatewayCost(), await lazyStart()].every(Boolean);
 process.exitCode = met ? 0 : 1;

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { DirectToolName } from '../server/direct-tools.js';
 
 /** What holds for every command. */
-export interface CommonOptions {
+interface CommonOptions {
   readonly configs: readonly string[];
   readonly stateFolder: string | undefined;
   readonly json: boolean;

@@ -62,10 +62,10 @@ export interface ParsedConfig {
   readonly problems: readonly { readonly serverName: string; readonly error: ConfigError }[];
 }
 
-export const DEFAULT_IDLE_TIMEOUT_MS: number = 10 * 60_000;
-export const DEFAULT_CONNECT_TIMEOUT_MS: number = 30_000;
-export const DEFAULT_CALL_TIMEOUT_MS: number = 60_000;
-export const DEFAULT_MAX_CALL_MS: number = 60 * 60_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 10 * 60_000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
+const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_CALL_MS = 60 * 60_000;
 
 /** The names under which hosts keep their servers, in the order in which they are looked for. */
 const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const;

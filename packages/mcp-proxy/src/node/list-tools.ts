@@ -12,7 +12,7 @@ export interface ListLimits {
   readonly maxCharacters: number;
 }
 
-export const DEFAULT_LIST_LIMITS: ListLimits = { maxPages: 200, maxTools: 10_000, maxCharacters: 32 * 1024 * 1024 };
+const DEFAULT_LIST_LIMITS: ListLimits = { maxPages: 200, maxTools: 10_000, maxCharacters: 32 * 1024 * 1024 };
 
 export interface ToolList {
   readonly tools: IMcpToolInfo[];

@@ -7,7 +7,7 @@ import type { HostRequestMethod } from '../node/host-channel.js';
 import { realTimer, type SetTimer } from '../node/timers.js';
 
 /** What the host is asked, by key. */
-export type InputRequests = Readonly<Record<string, { readonly method: HostRequestMethod; readonly params: object }>>;
+type InputRequests = Readonly<Record<string, { readonly method: HostRequestMethod; readonly params: object }>>;
 
 /** Where a call stands: finished, or in need of answers under a handle that works once. */
 export type CallStep<T> =

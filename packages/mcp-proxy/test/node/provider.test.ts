@@ -1,31 +1,57 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createNodeProvider, parseConfig } from '../../src/node/index.js';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { McpProxyTool } from '../../src/index.js';
+import { createNodeProvider, type NodeProvider, specsOf } from '../../src/node/index.js';
+import { installedServers } from '../fixtures/installed-servers.js';
+import { aFolder, configOf, textOf } from '../fixtures/scripted.js';
 
-const require = createRequire(import.meta.url);
-const bin = (name: string): string => join(dirname(require.resolve(`${name}/package.json`)), 'dist/index.js');
+describe('real servers over stdio, side by side', () => {
+  let provider: NodeProvider;
+  let proxy: McpProxyTool;
+  let folder: string;
 
-describe('createNodeProvider', () => {
-  const closers: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
+  beforeAll(async () => {
+    folder = await aFolder();
+    await writeFile(join(folder, 'note.txt'), 'hello from a file');
+    const configs = configOf(installedServers(folder));
+    provider = createNodeProvider(configs);
+    proxy = new McpProxyTool(provider, specsOf(configs));
+  });
+  afterAll(async () => {
+    await proxy.closeAll();
+    await provider.closeAll();
   });
 
-  it('lists and calls a server over stdio', async () => {
-    const { servers } = parseConfig({
-      mcpServers: {
-        everything: { command: process.execPath, args: [bin('@modelcontextprotocol/server-everything'), 'stdio'] },
-      },
-    });
-    const provider = createNodeProvider(servers, { debugLog: (line) => console.error(line) });
-    closers.push(() => provider.closeAll());
-    const connection = await provider.connect('everything');
-    const tools = await connection.listTools();
-    expect(tools.map((tool) => tool.name)).toContain('echo');
-    expect(await connection.callTool('echo', { message: 'hi' })).toMatchObject({
-      content: [{ type: 'text', text: 'Echo: hi' }],
-    });
-    expect(provider.describe('everything')).toEqual({ state: 'connected', era: 'legacy' });
+  it.each(['everything', 'filesystem', 'memory', 'thinking'])(
+    '%s is connected, in the era that it speaks',
+    async (server) => {
+      expect(textOf(await proxy.run({ connect: server }))).toContain(server);
+      expect(provider.describe(server)).toEqual({ state: 'connected', era: 'legacy' });
+    },
+  );
+
+  it('what is needed is found, described and called', async () => {
+    expect(textOf(await proxy.run({ search: 'read a text file' }))).toContain('read_text_file');
+    expect(textOf(await proxy.run({ describe: 'read_text_file' }))).toContain('path: string, required');
+    const args = { path: join(folder, 'note.txt') };
+    expect(textOf(await proxy.run({ tool: 'read_text_file', args }))).toBe('hello from a file');
+    expect(textOf(await proxy.run({ tool: 'get-sum', args: { a: 2, b: 3 } }))).toContain('5');
+    const image = await proxy.run({ tool: 'get-tiny-image' });
+    expect(image.content.map(({ type }) => type)).toContain('image');
+  });
+
+  it('an error of a tool is one', async () => {
+    const result = await proxy.run({ tool: 'read_text_file', args: { path: '/not/allowed' } });
+    expect(result.isError).toBe(true);
+  });
+
+  it('a long call reports its progress', async () => {
+    const steps: number[] = [];
+    await proxy.run(
+      { tool: 'trigger-long-running-operation', args: { duration: 1, steps: 3 } },
+      { onProgress: ({ progress }) => steps.push(progress) },
+    );
+    expect(steps).toEqual([1, 2, 3]);
   });
 });
