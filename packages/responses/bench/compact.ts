@@ -1,7 +1,7 @@
 import { compare } from '@mcp-interlock/test-kit/bench';
 import { encode } from '@toon-format/toon';
-import { compact } from '../src/compact.js';
-import { formatNamed } from '../src/formats.js';
+import { compact } from '../src/compact/compact.js';
+import { formatNamed } from '../src/compact/formats.js';
 import { shapeOfSize, shapes } from '../test/support/shapes.js';
 
 const MEGABYTE = 1_000_000;

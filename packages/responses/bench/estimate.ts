@@ -1,7 +1,7 @@
 import { printTable } from '@mcp-interlock/test-kit/bench';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { estimateTokens } from '../src/estimate-tokens.js';
-import { FORMATS } from '../src/formats.js';
+import { estimateTokens } from '../src/compact/estimate-tokens.js';
+import { FORMATS } from '../src/compact/formats.js';
 import { shapes } from '../test/support/shapes.js';
 
 /** How far the built-in estimate is from o200k, shape by shape and notation by notation. */

@@ -1,8 +1,8 @@
 import { printTable } from '@mcp-interlock/test-kit/bench';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { getEncoding } from 'js-tiktoken';
-import { compact } from '../src/compact.js';
-import { FORMATS } from '../src/formats.js';
+import { compact } from '../src/compact/compact.js';
+import { FORMATS } from '../src/compact/formats.js';
 import { shapes } from '../test/support/shapes.js';
 
 /** Tokens of every shape in every notation, by two tokenizers, and what `compact` keeps. */

@@ -1,7 +1,7 @@
 /** A plain answer: text as it is, anything else as pretty JSON. */
 import { brand } from './brand.js';
+import { type StringifyFn, stringifyFailure } from './json/stringify.js';
 import { ResponseError } from './response-error.js';
-import { type StringifyFn, stringifyFailure } from './stringify.js';
 import type { ToolResult } from './types.js';
 
 /**

@@ -1,8 +1,8 @@
 /** A plain answer in TOON, the notation that spends fewest tokens on uniform rows. */
 import { decode, type EncodeOptions, encode } from '@toon-format/toon';
 import { brand } from './brand.js';
-import { rememberCodec } from './codec.js';
-import { stringify } from './stringify.js';
+import { rememberCodec } from './compact/codec.js';
+import { stringify } from './json/stringify.js';
 import type { ToolResult } from './types.js';
 
 /**

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { WHOLE_UP_TO } from '../src/compact.js';
-import { FORMATS } from '../src/formats.js';
+import { WHOLE_UP_TO } from '../src/compact/compact.js';
+import { FORMATS } from '../src/compact/formats.js';
 import {
   type CompactFormat,
   compact,

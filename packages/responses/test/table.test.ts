@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeTables } from '../src/table-decode.js';
-import { type DelimiterName, encodeTables } from '../src/table-encode.js';
+import { decodeTables } from '../src/compact/table-decode.js';
+import { type DelimiterName, encodeTables } from '../src/compact/table-encode.js';
 import { caught } from './support/thrown.js';
 
 const delimiters: DelimiterName[] = ['tab', 'comma', 'pipe'];

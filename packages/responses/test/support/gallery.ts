@@ -21,7 +21,8 @@ function renderEntry(helper: string, result: unknown): string {
     '',
     'sends',
     '',
-    fenced('json', JSON.stringify(result)),
+    // Not `json`: the formatter would lay it out its own way, and this is what JSON.stringify says.
+    fenced('json5', JSON.stringify(result, null, 2)),
     '',
     'and the model sees',
     '',
@@ -35,7 +36,8 @@ function codeOf(helper: string): string {
   if (region === undefined) throw new Error(`examples/gallery.ts has no region '${helper}'`);
   const body = region.replace(new RegExp(`^ *${helper}: \\(\\) =>\\s*`), '').replace(/,$/, '');
   const indent = /\n( +)\S[^\n]*$/.exec(body)?.[1] ?? '';
-  return body.replaceAll(`\n${indent}`, '\n');
+  const code = body.replaceAll(`\n${indent}`, '\n');
+  return code.endsWith('}') && code.startsWith('{') ? code : `${code};`;
 }
 
 function fenced(language: string, code: string): string {

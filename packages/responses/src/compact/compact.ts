@@ -1,14 +1,14 @@
 /** The cheapest text that still says everything. */
-import { brand } from './brand.js';
+import { brand } from '../brand.js';
+import { assertJson, jsonCopy } from '../json/json.js';
+import { stringify } from '../json/stringify.js';
+import { ResponseError, typed } from '../response-error.js';
+import type { Meta, ToolResult } from '../types.js';
 import { rememberCodec } from './codec.js';
 import { type CountTokens, estimateTokens } from './estimate-tokens.js';
 import { type CompactFormat, FORMATS, type Format, formatNamed, JSON_FORMAT } from './formats.js';
-import { assertJson, jsonCopy } from './json.js';
-import { ResponseError, typed } from './response-error.js';
 import { isSameData } from './same-data.js';
 import { sampleOf } from './sample.js';
-import { stringify } from './stringify.js';
-import type { Meta, ToolResult } from './types.js';
 
 export interface CompactOptions {
   /** The tokenizer to please. Default {@link estimateTokens}. It must give the same number for the same text. */

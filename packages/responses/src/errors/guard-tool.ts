@@ -1,7 +1,8 @@
 /** A handler that always answers. */
+
+import type { Meta, ToolResult } from '../types.js';
 import { isObject, read } from './classify-error.js';
 import { fromError } from './from-error.js';
-import type { Meta, ToolResult } from './types.js';
 
 /** What the log hears of a failure; the model hears only the id. */
 export interface GuardedFailure {

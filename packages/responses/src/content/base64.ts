@@ -1,5 +1,5 @@
 /** Binary content as base64, with Web globals only. */
-import { ResponseError } from './response-error.js';
+import { ResponseError } from '../response-error.js';
 
 /** Bytes, or text that is base64 already. */
 export type BinaryInput = string | Uint8Array | ArrayBuffer;

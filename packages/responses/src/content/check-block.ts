@@ -1,8 +1,9 @@
 /** Whether a content block is one that clients of both eras accept (MCP 2026-07-28, schema: `ContentBlock`). */
+
+import { jsonCopy } from '../json/json.js';
+import { ResponseError } from '../response-error.js';
+import type { ContentBlock, Meta } from '../types.js';
 import { checkedBase64 } from './base64.js';
-import { jsonCopy } from './json.js';
-import { ResponseError } from './response-error.js';
-import type { ContentBlock, Meta } from './types.js';
 
 /** A copy of `block`, if every client can read it. `what` names it in the error. */
 export function checkBlock(block: unknown, what: string): ContentBlock {

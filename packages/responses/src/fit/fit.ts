@@ -1,16 +1,16 @@
 /** An answer that the host lets through whole, and that says what it left out. */
-import { brand } from './brand.js';
-import { codecOf, rememberCodec, type TextCodec } from './codec.js';
+import { brand } from '../brand.js';
+import { codecOf, rememberCodec, type TextCodec } from '../compact/codec.js';
+import { isSameData } from '../compact/same-data.js';
+import { errorTwin } from '../errors/error.js';
+import { shrinkError } from '../errors/error-envelope.js';
+import { ERROR_META_KEY } from '../errors/error-types.js';
+import { parseToolError } from '../errors/parse-tool-error.js';
+import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from '../types.js';
 import { type CutText, cutText, largest, type Omission } from './cut-text.js';
 import { type CutValue, cutValue } from './cut-value.js';
-import { errorTwin } from './error.js';
-import { shrinkError } from './error-envelope.js';
-import { ERROR_META_KEY } from './error-types.js';
 import { binaryLength, type Fits, fitsWithin, type Limits } from './limits.js';
 import type { Page } from './paginate.js';
-import { parseToolError } from './parse-tool-error.js';
-import { isSameData } from './same-data.js';
-import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from './types.js';
 
 export interface FitOptions extends Limits {
   /**

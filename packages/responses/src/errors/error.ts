@@ -1,9 +1,10 @@
 /** Failure results: the short ones, and the one that teaches the model the way out. */
+
+import { brand } from '../brand.js';
+import type { Meta, ToolResult } from '../types.js';
 import { asText } from './as-text.js';
-import { brand } from './brand.js';
 import { DEFAULT_ERROR_CHARS, type ErrorFields, renderError, shrinkError } from './error-envelope.js';
 import { ERROR_META_KEY, type ErrorCode, type ErrorSeverity, type ToolErrorOptions } from './error-types.js';
-import type { Meta, ToolResult } from './types.js';
 
 /**
  * A failed call, in a sentence.

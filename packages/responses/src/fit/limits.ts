@@ -1,7 +1,7 @@
 /** How large an answer may be, and how its size is measured. */
-import { type CountTokens, estimateTokens } from './estimate-tokens.js';
-import { ResponseError } from './response-error.js';
-import type { AnyContentBlock, AnyToolResult } from './types.js';
+import { type CountTokens, estimateTokens } from '../compact/estimate-tokens.js';
+import { ResponseError } from '../response-error.js';
+import type { AnyContentBlock, AnyToolResult } from '../types.js';
 
 /** Limits of one answer; all that are given hold at once. */
 export interface Limits {

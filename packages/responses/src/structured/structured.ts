@@ -1,10 +1,10 @@
 /** Data for programs and models at once: `structuredContent`, and a text with the same facts. */
-import { brand } from './brand.js';
-import { assertJson, isPlain, jsonCopy } from './json.js';
-import { ResponseError, typed } from './response-error.js';
+import { brand } from '../brand.js';
+import { assertJson, isPlain, jsonCopy } from '../json/json.js';
+import { joinPath, stringify } from '../json/stringify.js';
+import { ResponseError, typed } from '../response-error.js';
+import type { Meta } from '../types.js';
 import { type SchemaLike, validate, validateAsync } from './schema.js';
-import { joinPath, stringify } from './stringify.js';
-import type { Meta } from './types.js';
 
 export interface StructuredOptions {
   /** What the data must be: the tool's `outputSchema`, as a Standard Schema (zod…) or a JSON Schema. */

@@ -1,10 +1,11 @@
 /** Any thrown value as an error result that gives nothing away. */
+
+import { ResponseError } from '../response-error.js';
+import type { Meta, ToolResult } from '../types.js';
 import { classifyError, isObject, read } from './classify-error.js';
 import { toolError } from './error.js';
 import type { ErrorCode, ToolErrorOptions } from './error-types.js';
 import { fromZodError, type ValidationErrorLike } from './from-zod-error.js';
-import { ResponseError } from './response-error.js';
-import type { Meta, ToolResult } from './types.js';
 
 /**
  * Thrown by a handler that knows what the model should hear: `fromError` and `guardTool` send it as it is, as

@@ -1,11 +1,11 @@
 /** A failed validation as an error that lists every bad field. */
 
+import { joinPath } from '../json/stringify.js';
+import type { Meta, ToolResult } from '../types.js';
 import { describeValue } from './describe-value.js';
 import { toolError } from './error.js';
 import { clip } from './error-envelope.js';
 import { nearest } from './nearest.js';
-import { joinPath } from './stringify.js';
-import type { Meta, ToolResult } from './types.js';
 
 /** What zod (3 and 4) and every Standard Schema report: an error with `issues`. */
 export interface ValidationErrorLike {

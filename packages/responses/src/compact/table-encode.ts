@@ -11,7 +11,7 @@
  *
  * Where the whole text is one table, the first line is left out and the table is called `table`.
  */
-import { isPlain } from './json.js';
+import { isPlain } from '../json/json.js';
 
 export type DelimiterName = 'tab' | 'comma' | 'pipe';
 

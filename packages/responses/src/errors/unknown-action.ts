@@ -1,10 +1,10 @@
 /** A call of an action that does not exist. */
 
+import type { Meta, ToolResult } from '../types.js';
 import { asText } from './as-text.js';
 import { toolError } from './error.js';
 import { clip } from './error-envelope.js';
 import { nearest } from './nearest.js';
-import type { Meta, ToolResult } from './types.js';
 
 /** Actions that the error lists; more would drown the one that is meant. */
 const LISTED = 30;

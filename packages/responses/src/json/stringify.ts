@@ -1,5 +1,5 @@
 /** Serialising as JSON does, with errors that name the place. */
-import { asResponseError, ResponseError } from './response-error.js';
+import { asResponseError, ResponseError } from '../response-error.js';
 
 /** Serialises a value to JSON text; may be compiled for one schema. */
 export type StringifyFn = (value: unknown) => string;

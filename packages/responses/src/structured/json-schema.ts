@@ -1,8 +1,8 @@
 /** JSON Schema without `eval`, so that it runs where code generation is forbidden (workers, strict CSP). */
 import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
-import { ResponseError } from './response-error.js';
+import { joinPath } from '../json/stringify.js';
+import { ResponseError } from '../response-error.js';
 import type { JsonSchemaLike, SchemaIssue } from './schema.js';
-import { joinPath } from './stringify.js';
 
 /** What of `data` does not match; empty if all does. @throws ResponseError `SCHEMA_INVALID` */
 export function checkJsonSchema(data: unknown, schema: JsonSchemaLike): SchemaIssue[] {

@@ -1,11 +1,9 @@
 /** Whether data is JSON through and through, so that sending it loses nothing. */
-import { asResponseError, ResponseError, typed } from './response-error.js';
+import { asResponseError, ResponseError, typed } from '../response-error.js';
 import { joinPath } from './stringify.js';
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-
 /** Deeper data is refused: serialisers and parsers on the way recurse, and no model follows that far. */
-export const MAX_DEPTH = 1000;
+const MAX_DEPTH = 1000;
 
 /** Characters. Leaves room for escapes below the longest string of V8 (about 536 million). */
 const MAX_SIZE = 128_000_000;

@@ -1,8 +1,8 @@
 /** Checking data against a schema of either kind: Standard Schema (zod, valibot, arktype…) or JSON Schema. */
-import { assertJson } from './json.js';
+import { assertJson } from '../json/json.js';
+import { joinPath } from '../json/stringify.js';
+import { ResponseError } from '../response-error.js';
 import { checkJsonSchema } from './json-schema.js';
-import { ResponseError } from './response-error.js';
-import { joinPath } from './stringify.js';
 
 /** The part of Standard Schema (standardschema.dev, version 1) that is used here. */
 export interface StandardSchemaLike<Output = unknown> {

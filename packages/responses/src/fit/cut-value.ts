@@ -1,8 +1,8 @@
 /** Shortening data at its own joints: whole list items go first, then the ends of long texts, then fields. */
 
+import { clip } from '../errors/error-envelope.js';
+import { joinPath } from '../json/stringify.js';
 import { largest, type Omission } from './cut-text.js';
-import { clip } from './error-envelope.js';
-import { joinPath } from './stringify.js';
 
 export interface CutValue {
   readonly value: unknown;

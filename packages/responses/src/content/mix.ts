@@ -1,9 +1,9 @@
 /** One result out of several. */
-import { brand, isToolResponse } from './brand.js';
+import { brand, isToolResponse } from '../brand.js';
+import { jsonCopy } from '../json/json.js';
+import { ResponseError, typed } from '../response-error.js';
+import type { AnyContentBlock, AnyToolResult, ContentResult } from '../types.js';
 import { checkBlock, readMeta } from './check-block.js';
-import { jsonCopy } from './json.js';
-import { ResponseError, typed } from './response-error.js';
-import type { AnyContentBlock, AnyToolResult, ContentResult } from './types.js';
 
 /** A result, a single block, or plain text. */
 export type MixPart = AnyToolResult | AnyContentBlock | string;

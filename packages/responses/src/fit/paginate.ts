@@ -1,5 +1,5 @@
 /** Pages of a list, with cursors that say nothing and cannot be mistaken for another list's. */
-import { ResponseError } from './response-error.js';
+import { ResponseError } from '../response-error.js';
 
 export interface PaginateOptions {
   /** What the caller sent, from an earlier page; absent or null for the first. */

@@ -1,9 +1,10 @@
 /** Results of one block: text, image, audio, a link to a resource, a resource itself. */
+
+import { brand } from '../brand.js';
+import { typed } from '../response-error.js';
+import type { ContentAnnotations, ContentBlock, ContentResult, Meta, ResourceLinkBlock } from '../types.js';
 import { type BinaryInput, toBase64 } from './base64.js';
-import { brand } from './brand.js';
 import { checkBlock } from './check-block.js';
-import { typed } from './response-error.js';
-import type { ContentAnnotations, ContentBlock, ContentResult, Meta, ResourceLinkBlock } from './types.js';
 
 /** What any block may carry besides its content. */
 export interface BlockOptions {
