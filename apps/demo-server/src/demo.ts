@@ -11,7 +11,7 @@ import { openStorage } from './storage.js';
 import { registerShopTools, SHOP_TOOLS } from './tools.js';
 import { openUpstreams } from './upstreams.js';
 
-export const SERVER_INFO = { name: 'interlock-demo', version: '0.1.0' } as const;
+const SERVER_INFO = { name: 'interlock-demo', version: '0.1.0' } as const;
 
 /** The demo has no sign-in: whoever reaches the loopback interface is this principal. */
 const PRINCIPAL = 'local';
@@ -40,7 +40,7 @@ const wordRefusal: RefusalRenderer = (refusal) =>
 export async function openDemo(options: DemoOptions, log: (line: string) => void): Promise<Demo> {
   const onError = (error: unknown) => log(messageOf(error));
   const storage = await openStorage(options, onError);
-  const upstreams = openUpstreams(log);
+  const upstreams = openUpstreams(storage.eraCache, log);
   const payments = new Payments(storage.runs);
   const sessions = createGateSessions({
     gate: checkoutGate(),

@@ -17,7 +17,7 @@ export interface Receipt {
 }
 
 /** How an operator's decision ended; kept with the run for those who ask again. */
-export type PaymentOutcome = { readonly sessionKey: string } & (
+type PaymentOutcome = { readonly sessionKey: string } & (
   | { readonly kind: 'paid'; readonly answer: Receipt }
   | { readonly kind: 'rejected'; readonly answer: { readonly reason: string } }
 );

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { GateStore } from '@mcp-interlock/fsm-gate';
 import { memoryGateStore } from '@mcp-interlock/fsm-gate';
 import { redisGateStore } from '@mcp-interlock/fsm-gate/redis';
+import { createMcpEraCache, type MCPEraCache } from '@mcp-interlock/mcp-era';
+import { createStoreEraCache } from '@mcp-interlock/mcp-era/store';
 import { type AgentRunState, createRunStore, memoryRunBackend, type RunStore } from '@mcp-interlock/run-store';
 import { redisRunBackend } from '@mcp-interlock/run-store/redis';
 import { openSqlite } from '@mcp-interlock/run-store/sqlite';
@@ -17,6 +19,8 @@ export interface Storage {
   readonly gateStore: GateStore;
   readonly runs: RunStore<AgentRunState>;
   readonly carts: CartStore;
+  /** Which protocol each upstream was found to speak. */
+  readonly eraCache: MCPEraCache;
   close(): Promise<void>;
 }
 
@@ -25,7 +29,7 @@ const RUN_TTL_SECONDS = 24 * 3600;
 
 export async function openStorage(options: DemoOptions, onError: (error: unknown) => void): Promise<Storage> {
   if (options.redisUrl !== undefined) return openRedisStorage(options.redisUrl, onError);
-  const embedded = { gateStore: memoryGateStore(), carts: memoryCarts() };
+  const embedded = { gateStore: memoryGateStore(), carts: memoryCarts(), eraCache: createMcpEraCache() };
   if (options.dataFolder === undefined) {
     return {
       ...embedded,
@@ -69,6 +73,14 @@ async function openRedisStorage(url: string, onError: (error: unknown) => void):
       index: 'clear',
     }),
     carts: redisCarts(redis),
+    eraCache: createStoreEraCache(
+      {
+        get: (key) => redis.get(key),
+        set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
+        delete: (key) => redis.del(key),
+      },
+      { prefix: 'interlock:demo:era:' },
+    ),
     close: async () => void (await redis.quit()),
   };
 }

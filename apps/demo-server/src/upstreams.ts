@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createEraResolver, type MCPEraCache } from '@mcp-interlock/mcp-era';
 import { McpProxyTool } from '@mcp-interlock/mcp-proxy';
 import { createNodeProvider, parseConfig, specsOf } from '@mcp-interlock/mcp-proxy/node';
 
@@ -13,7 +14,7 @@ export interface Upstreams {
 }
 
 /** Declares the upstreams; connects to none of them. */
-export function openUpstreams(log: (line: string) => void): Upstreams {
+export function openUpstreams(eraCache: MCPEraCache, log: (line: string) => void): Upstreams {
   const folder = mkdtempSync(join(tmpdir(), 'interlock-demo-'));
   writeFileSync(join(folder, 'welcome.txt'), 'Hello from a file behind a proxy behind a gate.\n');
   const { servers, problems } = parseConfig({
@@ -27,7 +28,7 @@ export function openUpstreams(log: (line: string) => void): Upstreams {
     },
   });
   for (const { serverName, error } of problems) log(`upstream ${serverName}: ${error.message}`);
-  const provider = createNodeProvider(servers, { debugLog: log });
+  const provider = createNodeProvider(servers, { resolver: createEraResolver({ cache: eraCache }), debugLog: log });
   const proxy = new McpProxyTool(provider, specsOf(servers), { debugLog: log });
   return {
     proxy,

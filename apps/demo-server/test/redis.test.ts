@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
 import { aParkedPayment, aRunningDemo } from './running.js';
 
@@ -15,6 +16,15 @@ describe.skipIf(!redisUrl)('two servers on one Redis', () => {
     expect((await here.operator('POST', runId)).status).toBe(409);
     await agent.listChanged(changes + 1);
     expect(await agent.toolNames()).toContain('order_start_over');
+  });
+
+  it('know from each other which protocol an upstream speaks', async () => {
+    const redis = new Redis(redisUrl!);
+    const running = await aRunningDemo({ redisUrl });
+    await (await running.agent()).call('mcp', { connect: 'memory' });
+    const keys = await redis.keys('interlock:demo:era:*');
+    expect(await redis.get(keys.find((key) => key.includes('server-memory')) ?? '')).toContain('"kind":"legacy"');
+    await redis.quit();
   });
 
   it('name the Redis for people without its password', async () => {

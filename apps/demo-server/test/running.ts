@@ -1,5 +1,4 @@
 /** Starts the demo for a test, and connects agents to it. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
 import { type Demo, openDemo } from '../src/demo.js';
 import { type RunningServer, startHttp } from '../src/http.js';
@@ -62,12 +61,4 @@ export async function aParkedPayment(agent: Agent): Promise<string> {
   await agent.call('cart_checkout');
   const parked = await agent.call('cart_pay');
   return String(parked.structured.runId);
-}
-
-/** A connected official client with its own settings, closed when the test ends. */
-export async function aClient(url: string): Promise<Client> {
-  const client = new Client({ name: 'test', version: '0' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
-  onTestFinished(() => client.close());
-  return client;
 }

@@ -12,7 +12,7 @@ export interface TourOptions {
 }
 
 /** Something came back that the tour did not expect; the message says what. */
-export class TourError extends Error {
+class TourError extends Error {
   override readonly name = 'TourError';
 }
 
