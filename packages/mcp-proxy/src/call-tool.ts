@@ -57,7 +57,7 @@ interface Attempt {
 async function attempt(call: ToolCall, { settings, approve }: CallSettings, options: RunOptions): Promise<Attempt> {
   const { entry, toolName } = call;
   let ready = await makeReady(entry, toolName, options.signal);
-  if (ready.kind !== 'ready') return { answer: ready, outcome: 'refused' };
+  if (ready.kind !== 'ready') return notReady(ready);
   let { args } = call;
   if (approve !== undefined) {
     // What is called is what was approved, whatever the host does to its object in the meantime.
@@ -68,7 +68,7 @@ async function attempt(call: ToolCall, { settings, approve }: CallSettings, opti
     if (decision?.kind !== 'allow') return decided(entry, ready.tool, decision);
     const approved = ready.tool;
     ready = await makeReady(entry, toolName, options.signal);
-    if (ready.kind !== 'ready') return { answer: ready, outcome: 'refused' };
+    if (ready.kind !== 'ready') return notReady(ready);
     if (!sameDefinition(approved, ready.tool)) {
       const reason = 'its definition changed while the call waited for approval; describe it and call again';
       return decided(entry, ready.tool, { kind: 'deny', reason });
@@ -82,11 +82,15 @@ async function attempt(call: ToolCall, { settings, approve }: CallSettings, opti
   settings.emit({ type: 'call_retried', serverName: entry.serverName, toolName, reason });
   entry.drop(ready.server, reason);
   const again = await makeReady(entry, toolName, options.signal);
-  if (again.kind !== 'ready') return { answer: again, outcome: 'refused' };
+  if (again.kind !== 'ready') return notReady(again);
   if (!sameDefinition(ready.tool, again.tool)) {
     return decided(entry, again.tool, { kind: 'deny', reason: 'its definition changed when its server was restarted' });
   }
   return outcomeOf(entry, again, await send(again, args, options));
+}
+
+function notReady(answer: ProxyAnswer): Attempt {
+  return { answer, outcome: answer.kind === 'server_failed' ? 'failed' : 'refused' };
 }
 
 /** A connected server that lists the tool, now: what is called is what is visible at this moment. */

@@ -58,7 +58,7 @@ export class Catalog {
     const before = this.#entries;
     this.#setEntries(specs);
     const gone = [...before.values()].filter((entry) => this.#entries.get(entry.serverName) !== entry);
-    await Promise.all(gone.map((entry) => entry.close('forget-tools')));
+    await Promise.all(gone.map((entry) => entry.retire()));
   }
 
   onToolsChanged(listener: (serverName: string) => void): () => void {

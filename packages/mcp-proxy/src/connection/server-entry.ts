@@ -51,6 +51,7 @@ export class ServerEntry {
   #deadline: Deadline | undefined;
   /** Closing starts a new life: whatever an earlier one still delivers is closed and forgotten. */
   #life = 0;
+  #retired = false;
 
   constructor(
     spec: IMcpServerSpec,
@@ -74,6 +75,7 @@ export class ServerEntry {
    */
   async ensure(need: Need, signal?: AbortSignal): Promise<Ensured> {
     signal?.throwIfAborted();
+    if (this.#retired) return { kind: 'failed', reason: 'it is no longer configured' };
     const shared = this.#flight;
     if (need === 'known') {
       // Until a new connection has listed its tools, those that are known are those of an earlier one.
@@ -118,6 +120,12 @@ export class ServerEntry {
     await pending;
     await within(CLOSE_TIMEOUT_MS, this.tools.saved(), this.serverName, this.#settings);
     if (server !== undefined) await closeServer(server, this.serverName, this.#settings);
+  }
+
+  /** The server was taken out of the configuration: handles to its tools that somebody still holds lead nowhere. */
+  async retire(): Promise<void> {
+    this.#retired = true;
+    await this.close('forget-tools');
   }
 
   /** The server is no use any more (it broke under a call): the next use connects anew. */

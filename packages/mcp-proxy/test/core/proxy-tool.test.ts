@@ -315,6 +315,17 @@ describe('servers that come and go', () => {
     expect(proxy.asTool().description).toContain('Servers: git.');
   });
 
+  test('a handle to a tool of a server that was taken out leads nowhere', async () => {
+    const { proxy, upstreams } = aProxy(filesAndGit());
+    const handle = (await proxy.resolve('res-git', 'log'))!;
+    await proxy.setSpecs([{ serverName: 'files', resourceIds: [] }]);
+    await expect(handle.call({})).rejects.toMatchObject({
+      code: 'CALL_FAILED',
+      message: expect.stringContaining('no longer configured'),
+    });
+    expect([upstreams.git.connects, upstreams.git.closes, upstreams.git.calls.length]).toEqual([1, 1, 0]);
+  });
+
   test('a server that is reset is connected anew', async () => {
     const { proxy, tool, upstreams } = aProxy(filesAndGit());
     await tool.execute({ tool: 'log' });
