@@ -11,8 +11,8 @@ export interface ExpandPlace {
   readonly field: string;
 }
 
-// `${env:VAR}` is how one family of editors writes the same thing.
-const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+// `${env:VAR}` is how one family of editors writes the same thing. Their other kinds (`${input:token}`) only they can fill in.
+const VARIABLE = /\$\{(?:([a-z]+):(?!-))?([A-Za-z_][\w.-]*?)(?::-([^}]*))?\}/g;
 
 /**
  * Expands every variable of `text`. A default also stands in for an empty variable, as in a shell.
@@ -21,7 +21,14 @@ const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
  * @example expandVariables('Bearer ${TOKEN}', fromEnvironment(process.env), { serverName: 'github', field: 'headers.Authorization' })
  */
 export function expandVariables(text: string, lookUp: VariableLookup, place: ExpandPlace): string {
-  return text.replace(VARIABLE, (_whole, name: string, fallback: string | undefined) => {
+  return text.replace(VARIABLE, (whole, kind: string | undefined, name: string, fallback: string | undefined) => {
+    if (kind !== undefined && kind !== 'env') {
+      throw new ConfigError(
+        'CONFIG_VARIABLE_MISSING',
+        `Server "${place.serverName}": ${place.field} uses ${whole}, which only the editor that wrote it can fill in. ` +
+          `Put the value into an environment variable and write \${env:NAME}.`,
+      );
+    }
     const value = lookUp(name);
     if (value !== undefined && (value !== '' || fallback === undefined)) return value;
     if (fallback !== undefined) return fallback;

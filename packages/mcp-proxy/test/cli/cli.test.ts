@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -107,6 +107,23 @@ describe('mcp-proxy in a terminal', () => {
       cwd: folder,
     });
     expect([code, out]).toEqual([0, 'Echo: hi\n']);
+  });
+
+  it('approve shows what changed, and trusts it', async () => {
+    const { config, state } = await aConfig({ a: scripted('changed-tool', {}, 'now') });
+    const common = ['--config', config, '--state', state];
+    await run(['call', 'seen', ...common]);
+    const [name = ''] = await readdir(join(state, 'pins'));
+    const pins = JSON.parse(await readFile(join(state, 'pins', name), 'utf8'));
+    pins.tools.echo.hash = 'of another definition';
+    pins.tools.echo.definition.description = 'The tool echo before';
+    await writeFile(join(state, 'pins', name), JSON.stringify(pins));
+    expect((await run(['call', 'echo', '{"message":"hi"}', ...common])).code).toBe(1);
+    const { out, err } = await run(['approve', 'a', ...common]);
+    expect(err).toMatch(/- .*before[\s\S]*\+ .*now/);
+    expect(out).toBe('Trusted now: echo\n');
+    expect(await run(['call', 'echo', '{"message":"hi"}', ...common])).toMatchObject({ code: 0, out: 'Echo: hi\n' });
+    expect((await run(['approve', 'a', ...common])).out).toBe('Nothing was held back.\n');
   });
 
   it('signs in and out', async () => {

@@ -176,6 +176,10 @@ describe('a variable', () => {
     );
   });
 
+  it('that only an editor can fill in is an error too, and not sent literally', () => {
+    expect(problemOf({ command: 'x', env: { KEY: '${input:api-key}' } })).toContain('env.KEY uses ${input:api-key}');
+  });
+
   it('is not found up the prototype chain', () => {
     expect(problemOf({ command: '${constructor}' })).toContain('constructor');
   });

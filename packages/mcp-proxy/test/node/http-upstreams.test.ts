@@ -79,6 +79,16 @@ describe('headers of a caller', () => {
   });
 });
 
+describe('arguments that a tool wants in headers', () => {
+  it('are there, and the result is passed on unchecked as ever', async () => {
+    const upstream = await started(modernHttpUpstream());
+    const connection = await providerOf({ up: { url: upstream.url } }).connect('up');
+    await connection.listTools();
+    expect(textOf(await connection.callTool('routed', { region: 'eu-west' }))).toBe('eu-west');
+    expect(upstream.headers.at(-1)).toMatchObject({ 'mcp-param-region': 'eu-west' });
+  });
+});
+
 describe('a server over HTTP', () => {
   it('that forgot the session is connected anew, and the call is made once', async () => {
     const upstream = await started(legacyHttpUpstream());

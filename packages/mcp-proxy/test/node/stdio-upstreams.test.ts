@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { McpProxyTool } from '../../src/index.js';
 import { createNodeProvider, type NodeProvider, type NodeProviderOptions, specsOf } from '../../src/node/index.js';
@@ -112,6 +113,43 @@ describe('an upstream over stdio', () => {
     expect(env).toMatchObject({ MINE: 'yes', PATH: process.env.PATH });
     expect(env).not.toHaveProperty('SECRET_OF_THE_HOST');
     vi.unstubAllEnvs();
+  });
+});
+
+describe('an upstream of the newer era over stdio', () => {
+  const modern = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('../fixtures/modern-stdio.mjs', import.meta.url))],
+  };
+
+  it('is found out by one question to the one process, and used', async () => {
+    const { proxy, provider } = proxyOf({ a: modern });
+    expect(textOf(await proxy.run({ tool: 'echo', args: { message: 'hi' } }))).toBe('Echo: hi');
+    expect(provider.describe('a')).toEqual({ state: 'connected', era: 'modern' });
+  });
+
+  it('tells that its tools changed', async () => {
+    const { proxy } = proxyOf({ a: modern });
+    await proxy.run({ tool: 'grow', server: 'a' });
+    await vi.waitFor(async () => expect(textOf(await proxy.run({ search: 'grown' }))).toContain('grown('), {
+      timeout: 30_000,
+    });
+  });
+
+  it('asks the host of the call, and is told what that host cannot', async () => {
+    const { provider } = proxyOf({ a: modern });
+    const connection = await provider.connect('a');
+    const context = {
+      kind: 'interlock:host-channel',
+      hostId: 'h',
+      capabilities: { elicitation: { form: {} } },
+      request: async () => ({ action: 'accept', content: { name: 'Ada' } }),
+    };
+    expect(textOf(await connection.callTool('ask', {}, undefined, { context }))).toContain('Ada');
+    const unable = { ...context, capabilities: {} };
+    await expect(connection.callTool('ask', {}, undefined, { context: unable })).rejects.toMatchObject({
+      code: 'UPSTREAM_INPUT_REFUSED',
+    });
   });
 });
 
