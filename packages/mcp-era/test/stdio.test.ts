@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { classifyEraAnswer, type EraRuleName, type McpEraProbeAnswer } from '../src/index.js';
 import { createStdioProbe, probeTransport, StdioTransport } from '../src/stdio.js';
 import { aClock, type Clock } from './clock.js';
+import { gone, isRunning } from './processes.js';
 
 let dir = '';
 beforeEach(async () => {
@@ -16,16 +16,6 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const verdictOf = (answer: McpEraProbeAnswer): ReturnType<typeof classifyEraAnswer> =>
   classifyEraAnswer(answer, { transport: 'stdio' });
-
-/** Whether a process runs; one that has ended and is only waiting to be collected does not. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 async function aStarted(
   mode: HostileStdioMode,
@@ -152,7 +142,7 @@ describe('a stdio process', () => {
     clock.advance(2000);
     await closing;
     expect(await transport.exit).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(isRunning(transport.pid as number)).toBe(false);
+    await gone(transport.pid as number);
   });
 
   test('takes its descendants with it, though they hold its pipes', async () => {
@@ -162,8 +152,8 @@ describe('a stdio process', () => {
     const child = Number(await readFile(note, 'utf8'));
     expect(isRunning(child)).toBe(true);
     await transport.close();
-    expect(isRunning(child)).toBe(false);
-    expect(isRunning(transport.pid as number)).toBe(false);
+    await gone(child);
+    await gone(transport.pid as number);
   });
 
   test('takes its descendants with it when it dies by itself', async () => {
@@ -172,7 +162,7 @@ describe('a stdio process', () => {
     await probeTransport(transport, '2026-07-28', { timeoutMs: 60_000 });
     process.kill(transport.pid as number, 'SIGKILL');
     expect(await transport.exit).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(isRunning(Number(await readFile(note, 'utf8')))).toBe(false);
+    await gone(Number(await readFile(note, 'utf8')));
   });
 
   test('that writes a line of a gigabyte is ended at the cap', async () => {
@@ -183,7 +173,7 @@ describe('a stdio process', () => {
     expect(answer).toMatchObject({ kind: 'error' });
     expect(errors[0]?.message).toContain('1000000 bytes');
     await transport.exit;
-    expect(isRunning(transport.pid as number)).toBe(false);
+    await gone(transport.pid as number);
   });
 
   test('that writes log lines to stdout is understood, and the lines are told of', async () => {
