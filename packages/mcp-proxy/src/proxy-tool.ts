@@ -77,7 +77,7 @@ export class McpProxyTool implements IMcpToolRegistry {
    */
   async run(args: unknown, options: RunOptions = {}): Promise<IMcpProxyResult> {
     const { answer, notes } = await this.#answer(args, options);
-    return toProxyResult(answer, notes, (text) => this.#bounded(answer, text));
+    return toProxyResult(answer, () => this.#text(answer, notes));
   }
 
   /** The same as data in and data out, for code rather than for a model. */
@@ -114,7 +114,10 @@ export class McpProxyTool implements IMcpToolRegistry {
     }
   }
 
-  /** {@inheritDoc IMcpToolRegistry.resolve} Connects the server if need be; undefined when it, or the tool, cannot be had. */
+  /**
+   * One tool of a declared resource, to call from code. Connects the server if need be; undefined when the id is unknown,
+   * the tool is not there or not allowed, or the server cannot be had. Rejects only with the signal's reason.
+   */
   async resolve(resourceId: string, toolName: string, signal?: AbortSignal): Promise<IMcpToolHandle | undefined> {
     const entry = this.#catalog.findByResourceId(resourceId);
     if (entry === undefined) return undefined;
@@ -177,8 +180,7 @@ export class McpProxyTool implements IMcpToolRegistry {
 
   async #execute(args: unknown, options: RunOptions): Promise<string> {
     const { answer, notes } = await this.#answer(args, options);
-    const text = renderAnswer(answer, { notes, maxSearchTokens: this.#search.maxTokens });
-    return this.#bounded(answer, text);
+    return this.#text(answer, notes);
   }
 
   async #answer(args: unknown, options: RunOptions): Promise<{ answer: ProxyAnswer; notes: readonly string[] }> {
@@ -187,7 +189,8 @@ export class McpProxyTool implements IMcpToolRegistry {
     return { answer: await this.perform(read.request, options), notes: read.notes };
   }
 
-  async #bounded(answer: ProxyAnswer, text: string): Promise<string> {
+  async #text(answer: ProxyAnswer, notes: readonly string[]): Promise<string> {
+    const text = renderAnswer(answer, { notes, maxSearchTokens: this.#search.maxTokens });
     // A page is already bounded, and its rest has its cursor.
     if (answer.kind === 'page') return text;
     const tool = 'tool' in answer && typeof answer.tool === 'object' ? answer.tool : undefined;

@@ -3,22 +3,17 @@ import type { ProxyAnswer } from '../answers.js';
 import { isRecord } from '../request.js';
 import { serializeToolResult } from '../result/serialize.js';
 import type { IMcpProxyResult } from '../types.js';
-import { renderAnswer } from './render-answer.js';
 
-/** The upstream's own result as it came; one text block, bounded by `bound`, for everything that the proxy says itself. */
-export async function toProxyResult(
-  answer: ProxyAnswer,
-  notes: readonly string[],
-  bound: (text: string) => Promise<string>,
-): Promise<IMcpProxyResult> {
+/** The upstream's own result as it came; one block of `text` for everything that the proxy says itself. */
+export async function toProxyResult(answer: ProxyAnswer, text: () => Promise<string>): Promise<IMcpProxyResult> {
   if (answer.kind === 'result') return asResult(answer.result);
-  const text = await bound(renderAnswer(answer, { notes }));
-  return { content: [{ type: 'text', text }], ...(isFailure(answer) && { isError: true }) };
+  return { content: [{ type: 'text', text: await text() }], ...(isFailure(answer) && { isError: true }) };
 }
 
 function asResult(result: unknown): IMcpProxyResult {
   // `input_required` results and those of the older `toolResult` form have no content; they are handed through all the same.
   if (isRecord(result) && (Array.isArray(result.content) || typeof result.resultType === 'string')) {
+    // Its shape is the upstream's affair: hosts check what they are given, and nothing may be lost on the way.
     return result as IMcpProxyResult;
   }
   if (isRecord(result) && result.structuredContent !== undefined) {

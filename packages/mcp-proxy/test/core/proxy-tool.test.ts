@@ -123,6 +123,7 @@ describe('search', () => {
     const found = await tool.execute({ search: 'file' });
     expect(found.split('\n').filter((line) => line.startsWith('- ')).length).toBeLessThan(10);
     expect(found).toMatch(/5\d more match; name the task more closely/);
+    expect((await tool.run({ search: 'file' })).content).toEqual([{ type: 'text', text: found }]);
   });
 
   test('nothing found is said with the number of tools that were looked through', async () => {
