@@ -77,9 +77,16 @@ export function attachGate(
   const settings = settingsOf(options);
   const guard = new GateGuard(target, sessions, settings);
   guard.guards(interceptRequests(target, guard.interceptors));
-  if (settings.listing !== 'static') declareToolListChanges(target);
+  const declare = (): void => {
+    if (settings.listing !== 'static') declareToolListChanges(target);
+  };
+  // Now for createMcpHandler, which asks without connecting; again at connecting, for what is declared in between.
+  declare();
   onConnection(target, {
-    opened: () => guard.connectionOpened(),
+    opened: () => {
+      declare();
+      guard.connectionOpened();
+    },
     closed: () => void guard.connectionClosed(),
   });
   return { settleTask: (taskId, status, result) => guard.settleTask(taskId, status, result) };
@@ -90,6 +97,7 @@ export type AttachSettings = Required<Omit<AttachGateOptions, 'listeners' | 'era
   Pick<AttachGateOptions, 'listeners' | 'era'>;
 
 function settingsOf(options: AttachGateOptions): AttachSettings {
+  const onError = options.onError ?? ((error: unknown) => console.error(error));
   const settings = {
     listing: 'auto',
     stateKey: stateKeyOfSession,
@@ -98,10 +106,17 @@ function settingsOf(options: AttachGateOptions): AttachSettings {
     onClose: 'end',
     check: 'strict',
     notifyDelayMs: 10,
-    onError: (error: unknown) => console.error(error),
     timers: systemTimers,
     randomId: () => crypto.randomUUID(),
     ...definedOnly(options),
+    onError: (error: unknown) => {
+      try {
+        onError(error);
+      } catch (failure) {
+        // A hook that fails must not fail a request, nor become an unhandled rejection.
+        console.error(failure);
+      }
+    },
   } satisfies AttachSettings;
   assertOneOf('listing', settings.listing, ['auto', 'hide', 'static']);
   assertOneOf('onClose', settings.onClose, ['end', 'keep']);

@@ -13,12 +13,12 @@ import {
 } from './refusals.js';
 import type { RequestFacts } from './request-facts.js';
 import { isRecord } from './server.js';
-import { StateKeyError, type StateKeyResolver } from './state-key.js';
+import { StateKeyError } from './state-key.js';
 
 /** What calls are judged with. */
 export interface GatedCallOptions {
   readonly sessions: GateSessions;
-  readonly stateKey: StateKeyResolver;
+  readonly stateKey: (facts: RequestFacts) => string | undefined | Promise<string | undefined>;
   readonly tasks: HeldTasks;
   readonly refusal: RefusalRenderer;
   readonly onError: (error: unknown) => void;
@@ -87,8 +87,8 @@ type Admission =
 /** Not `async`: every promise here is on the way of every call. */
 function admit(pending: PendingCall, options: GatedCallOptions): Promise<Admission> {
   const key = options.stateKey(pending.facts);
-  if (key instanceof Promise) return key.then((resolved) => reserve(resolved, pending, options));
-  return reserve(key, pending, options);
+  if (typeof key !== 'object') return reserve(key, pending, options);
+  return key.then((resolved) => reserve(resolved, pending, options));
 }
 
 function reserve(key: string | undefined, pending: PendingCall, { sessions }: GatedCallOptions): Promise<Admission> {

@@ -23,6 +23,12 @@ interface ListSpec {
   readonly isClosed: (item: Readonly<Record<string, unknown>>, closed: ReadonlySet<unknown>) => boolean;
 }
 
+/** How the lists of a session stand. */
+interface ListView {
+  readonly key: string;
+  readonly closed: ReadonlySet<string>;
+}
+
 const NONE: readonly string[] = [];
 
 export class GateGuard {
@@ -137,7 +143,7 @@ export class GateGuard {
     const listing = listingFor(this.#settings.listing, facts);
     const items = isRecord(result) ? result[spec.field] : undefined;
     if (listing === 'whole' || !isRecord(result) || !Array.isArray(items)) return result;
-    const view = await this.#view(facts);
+    const view = await this.#viewOrFail(facts);
     if (view === undefined) return result;
     // Later pages belong to the list that the first one began.
     if (request.params?.cursor === undefined) this.#shown(listing, facts, view, spec.list);
@@ -208,38 +214,48 @@ export class GateGuard {
   }
 
   #facts(request: WireRequest, context: unknown): RequestFacts {
-    const { era, principal } = this.#settings;
-    return factsOf(request, context, {
-      era: era ?? eraOf(this.#server),
-      connectionId: this.#connectionId,
-      principal,
-    });
+    const { era, principal, onError } = this.#settings;
+    try {
+      const connectionId = this.#connectionId;
+      return factsOf(request, context, { era: era ?? eraOf(this.#server), connectionId, principal });
+    } catch (error) {
+      onError(error);
+      throw unavailable('Who this request is for cannot be told at the moment, so nothing is done.', error);
+    }
   }
 
   /** Without a promise where the resolver needs none: this is on the way of every call. */
   #stateKey(facts: RequestFacts): string | undefined | Promise<string | undefined> {
     const key = this.#settings.stateKey(facts);
-    return key instanceof Promise ? key.then((resolved) => this.#own(facts, resolved)) : this.#own(facts, key);
+    if (typeof key === 'string' || key === undefined) return this.#own(facts, key);
+    return Promise.resolve(key).then((resolved) => this.#own(facts, resolved));
   }
 
   /** Remembers a key that lives and dies with this connection. */
-  #own(facts: RequestFacts, key: string | undefined): string | undefined {
-    if (key !== undefined && (key === facts.connectionId || key === sessionKey(facts))) this.#ownKeys.add(key);
+  #own(facts: RequestFacts, key: unknown): string | undefined {
+    if (key === undefined || key === null) return undefined;
+    if (typeof key !== 'string' || key === '') {
+      throw new GateAttachError(
+        'OPTION_INVALID',
+        'attachGate: "stateKey" must give a non-empty string, or undefined for none.',
+      );
+    }
+    if (key === facts.connectionId || key === sessionKey(facts)) this.#ownKeys.add(key);
     return key;
   }
 
-  /** What is closed for a list request; `undefined` where it belongs to no session. */
-  async #view(facts: RequestFacts): Promise<{ key: string; closed: ReadonlySet<string> } | undefined> {
+  /** How the lists stand for a request; `undefined` where it belongs to no session. */
+  async #view(facts: RequestFacts): Promise<ListView | undefined> {
+    const key = await this.#stateKey({ ...facts, name: undefined, arguments: {} });
+    return key === undefined ? undefined : { key, closed: await closedNow(this.#sessions, key) };
+  }
+
+  async #viewOrFail(facts: RequestFacts): Promise<ListView | undefined> {
     try {
-      const key = await this.#stateKey({ ...facts, name: undefined, arguments: {} });
-      return key === undefined ? undefined : { key, closed: await closedNow(this.#sessions, key) };
+      return await this.#view(facts);
     } catch (error) {
       this.#settings.onError(error);
-      throw new GateAttachError(
-        'STATE_UNAVAILABLE',
-        'The state of this session cannot be read at the moment, so nothing is listed. Try again later.',
-        { cause: error },
-      );
+      throw unavailable('The state of this session cannot be read at the moment, so nothing is listed.', error);
     }
   }
 
@@ -250,16 +266,15 @@ export class GateGuard {
   }
 
   async #follow(facts: RequestFacts): Promise<void> {
-    const view = await this.#view(facts);
-    if (view !== undefined) this.#shown(listingFor(this.#settings.listing, facts), facts, view, undefined);
+    try {
+      const view = await this.#view(facts);
+      if (view !== undefined) this.#shown(listingFor(this.#settings.listing, facts), facts, view, undefined);
+    } catch {
+      // The call that comes next meets the same failure, reports it and is refused.
+    }
   }
 
-  #shown(
-    listing: Listing,
-    facts: RequestFacts,
-    view: { readonly key: string; readonly closed: ReadonlySet<string> },
-    list: GatedList | undefined,
-  ): void {
+  #shown(listing: Listing, facts: RequestFacts, view: ListView, list: GatedList | undefined): void {
     if (listing === 'open' && isSession(facts)) this.#changes.shown(view.key, list, view.closed);
     const { listeners } = this.#settings;
     if (listing !== 'open-private' || facts.principal === undefined || listeners === undefined) return;
@@ -271,4 +286,9 @@ export class GateGuard {
   #changesOptions(coalescer: Coalescer): ChangesOptions {
     return { sessions: this.#sessions, coalescer, onError: this.#settings.onError };
   }
+}
+
+/** What the client is told; the cause went to `onError`, it may name hosts that are nobody's business there. */
+function unavailable(what: string, cause: unknown): GateAttachError {
+  return new GateAttachError('STATE_UNAVAILABLE', `${what} Try again later.`, { cause });
 }

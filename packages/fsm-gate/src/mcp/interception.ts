@@ -74,7 +74,7 @@ function unsupportedSdk(): GateAttachError {
   return new GateAttachError(
     'UNSUPPORTED_SDK',
     'This server keeps its request handlers where the gate cannot stand before them, so no gate was attached. Use ' +
-      '@modelcontextprotocol/sdk 1.x (from 1.20) or @modelcontextprotocol/server 2.x, or update @mcp-interlock/fsm-gate.',
+      '@modelcontextprotocol/sdk 1.32 or later, @modelcontextprotocol/server 2.4 or later, or update @mcp-interlock/fsm-gate.',
   );
 }
 

@@ -3,7 +3,7 @@ import type { WireRequest } from './interception.js';
 import { isRecord } from './server.js';
 
 /** How a task stands; the last three are terminal. */
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 export type CallOutcome =
   | { readonly kind: 'success' }

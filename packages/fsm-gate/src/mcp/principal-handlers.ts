@@ -24,7 +24,7 @@ export interface FetchHandler<Options> {
 }
 
 /** What `fetch` is told of a request, as `createMcpHandler` takes it. */
-export interface PrincipalRequestOptions {
+interface PrincipalRequestOptions {
   readonly authInfo?: RequestAuth;
 }
 

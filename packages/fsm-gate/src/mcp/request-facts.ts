@@ -53,7 +53,7 @@ export function factsOf(request: WireRequest, context: unknown, options: FactsOp
     arguments: isRecord(params.arguments) ? params.arguments : {},
     era: options.era,
     sessionId: options.era === 'legacy' ? nonEmpty(extra.sessionId) : undefined,
-    principal: auth === undefined ? undefined : options.principal(auth),
+    principal: auth === undefined ? undefined : nonEmpty(options.principal(auth)),
     auth,
     overHttp,
     connectionId: overHttp ? undefined : options.connectionId,

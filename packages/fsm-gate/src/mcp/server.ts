@@ -62,14 +62,16 @@ export function transportOf(server: ProtocolServer): TransportLike | undefined {
 }
 
 /**
- * Says that the tool list can change, before the handshake tells the client so. A server that declared `listChanged` itself,
- * either way, keeps its word; a connected one cannot be changed any more.
+ * Says that the tool list can change, before the handshake tells the client so: a low-level `Server` that declared `tools` says it
+ * only when it is asked to. One that declared `listChanged` itself, either way, keeps its word; a connected one cannot be changed.
  */
 export function declareToolListChanges(server: ProtocolServer): void {
   const internals = internalsOf(server);
   if (internals.transport !== undefined || internals.registerCapabilities === undefined) return;
-  if (declaredListChanged(server, 'tools') !== undefined) return;
-  internals.registerCapabilities({ tools: { listChanged: true } });
+  const capabilities = internals.getCapabilities?.call(server);
+  const tools = isRecord(capabilities) ? capabilities.tools : undefined;
+  if (isRecord(tools) && tools.listChanged === undefined)
+    internals.registerCapabilities({ tools: { listChanged: true } });
 }
 
 /** Whether the server told its client that a list can change; `undefined` when it said nothing. */

@@ -26,35 +26,34 @@ const LISTS: readonly {
 
 const MAX_PAGES = 1_000;
 
-/** Verdicts by sessions: servers that are made anew for each request are not checked anew. */
-const verdicts = new WeakMap<GateSessions, GateAttachError | 'sound'>();
+/** What has passed: servers that are made anew for each request are not checked anew. A failure may be mended by a late registration. */
+const sound = new WeakSet<GateSessions>();
 
 /** Whether the check has been done and passed. */
 export function isKnownSound(sessions: GateSessions): boolean {
-  return verdicts.get(sessions) === 'sound';
+  return sound.has(sessions);
 }
 
 /**
- * @throws `GateAttachError` `GATE_UNSOUND` where `verifyGate` finds an error, now and for every later request. What a list
- * handler throws is thrown on and the check is done again with the next request.
+ * @throws `GateAttachError` `GATE_UNSOUND` where `verifyGate` finds an error; what a list handler throws is thrown on. Either way
+ * the check is done again with the next request.
  */
 export async function assertSoundServer(
   sessions: GateSessions,
   server: InterceptedServer,
   context: unknown,
 ): Promise<void> {
-  const verdict = verdicts.get(sessions) ?? judge(sessions, await registeredNames(sessions, server, context));
-  verdicts.set(sessions, verdict);
-  if (verdict !== 'sound') throw verdict;
+  assertSound(sessions, await registeredNames(sessions, server, context));
+  sound.add(sessions);
 }
 
-function judge(sessions: GateSessions, names: readonly string[] | undefined): GateAttachError | 'sound' {
+function assertSound(sessions: GateSessions, names: readonly string[] | undefined): void {
   const errors = verifyGate(sessions, names === undefined ? {} : { tools: names }).filter(
     (finding) => finding.severity === 'error',
   );
-  if (errors.length === 0) return 'sound';
+  if (errors.length === 0) return;
   const report = errors.map(({ message, fix }) => `${message} ${fix}`).join('\n- ');
-  return new GateAttachError(
+  throw new GateAttachError(
     'GATE_UNSOUND',
     `The gate does not fit this server, so nothing is served:\n- ${report}\nWhere a server registers other tools for other ` +
       'callers, verify at boot (createGateSessions({ tools })) and attach with { check: "off" }.',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,7 +97,8 @@ async function serve(): Promise<Server> {
     return (await isLegacyRequest(request)) ? serveLegacy(request) : modern.fetch(request);
   };
   const handle = toNodeHandler({ fetch });
-  const server = createServer((request, response) => void handle(request, response));
+  // Its types were not made for exactOptionalPropertyTypes; it takes what node:http gives.
+  const server = createServer(handle as unknown as RequestListener);
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
   return server;
 }

@@ -38,7 +38,7 @@ const gate = (server: McpServer | Server, spec: ServerSpec) => {
   spec.onServer?.(server, attached);
 };
 
-export function makeV1McpServer(spec: ServerSpec): McpServer {
+function makeV1McpServer(spec: ServerSpec): McpServer {
   const server = new McpServer(INFO, { taskStore: new InMemoryTaskStore(), capabilities: { tools: {} } });
   const attach = () => gate(server, spec);
   if (spec.attachFirst) attach();
@@ -67,7 +67,7 @@ export function makeV1McpServer(spec: ServerSpec): McpServer {
   return server;
 }
 
-export function makeV1Server(spec: ServerSpec): Server {
+function makeV1Server(spec: ServerSpec): Server {
   const server = new Server(INFO, {
     taskStore: new InMemoryTaskStore(),
     capabilities: {
@@ -117,7 +117,7 @@ export function makeV1Server(spec: ServerSpec): Server {
   return server;
 }
 
-export async function connectV1Client(transport: Transport): Promise<TestClient> {
+async function connectV1Client(transport: Transport): Promise<TestClient> {
   const client = new Client({ name: 'host', version: '1.0.0' }, { capabilities: { elicitation: {} } });
   const changes = new Counter();
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept' as const, content: {} }));

@@ -31,7 +31,7 @@ const gate = (server: Made, spec: ServerSpec, extra: Extra) => {
   spec.onServer?.(server, attached);
 };
 
-export function makeV2McpServer(spec: ServerSpec, extra: Extra = {}): McpServer {
+function makeV2McpServer(spec: ServerSpec, extra: Extra = {}): McpServer {
   const server = new McpServer(INFO, { capabilities: { tools: {} } });
   if (spec.attachFirst) gate(server, spec, extra);
   for (const tool of spec.tools) {
@@ -59,7 +59,7 @@ export function makeV2McpServer(spec: ServerSpec, extra: Extra = {}): McpServer 
   return server;
 }
 
-export function makeV2Server(spec: ServerSpec, extra: Extra = {}): Server {
+function makeV2Server(spec: ServerSpec, extra: Extra = {}): Server {
   const server = new Server(INFO, {
     capabilities: {
       tools: {},
@@ -104,7 +104,7 @@ export function makeV2Server(spec: ServerSpec, extra: Extra = {}): Server {
   return server;
 }
 
-export async function connectV2Client(transport: Transport, era: ProtocolEra): Promise<TestClient> {
+async function connectV2Client(transport: Transport, era: ProtocolEra): Promise<TestClient> {
   const client = new Client(
     { name: 'host', version: '1.0.0' },
     {

@@ -191,7 +191,9 @@ function addRounds(
   });
   tool('test_missing_capability', () => inputRequired({ inputRequests: { capital_question: question } }));
   tool('test_input_required_result_capabilities', (ctx) => {
-    const declared = Object(ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY]) as object;
+    const declared = Object(
+      (ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
+    ) as object;
     if (Object.keys(responses(ctx)).length > 0) return text('done');
     if ('sampling' in declared) return inputRequired({ inputRequests: { capital_question: question } });
     return 'elicitation' in declared ? inputRequired({ inputRequests: { user_name: name } }) : text('nothing to ask');

@@ -1,0 +1,133 @@
+import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js';
+import type { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { Server as ServerV2 } from '@modelcontextprotocol/server';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { attachGate, firstStateKey, principalKey, stateKeyOfPrincipal, stateKeyOfSession } from '../../src/mcp.js';
+import type { Running, ServerKind } from './harness.js';
+import { openShop, TOOLS } from './shop.js';
+import { V1_KINDS } from './v1.js';
+import { V2_KINDS } from './v2.js';
+
+const KINDS: readonly ServerKind[] = [...V1_KINDS, ...V2_KINDS];
+const INFO = { name: 'shop', version: '1.0.0' };
+
+let running: Running | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+describe.each(KINDS)('what the application gives to $name', (kind) => {
+  test.each([
+    ['throws', () => Promise.reject(new Error('secret-host is down'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('secret-host is down');
+      },
+    ],
+    ['is a number', () => 7 as unknown as string],
+    ['is empty', () => ''],
+  ])('a state key that %s refuses the call and tells no details', async (_name, stateKey) => {
+    const shop = openShop();
+    running = await kind.start(shop.spec({ attach: { stateKey } }));
+    const client = await running.connect();
+    const answer = await client.call('cart_add_item');
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toContain('cannot be read');
+    expect(answer.text).not.toContain('secret-host');
+    expect(shop.errors).toHaveLength(1);
+    expect(shop.decisions).toEqual([]);
+  });
+
+  test('a hook that fails itself fails no request', async () => {
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const shop = openShop();
+    const onError = () => {
+      throw new Error('the log is full');
+    };
+    running = await kind.start(shop.spec({ attach: { stateKey: () => Promise.reject(new Error('down')), onError } }));
+    const client = await running.connect();
+    expect(await client.call('cart_add_item')).toMatchObject({ isError: true });
+    expect(String(reported.mock.calls[0])).toContain('the log is full');
+    reported.mockRestore();
+  });
+
+  test('keys in an order of preference', async () => {
+    const shop = openShop();
+    running = await kind.start(
+      shop.spec({ attach: { stateKey: firstStateKey(stateKeyOfPrincipal, async () => undefined, stateKeyOfSession) } }),
+    );
+    const client = await running.connect();
+    expect(await client.call('cart_add_item')).toMatchObject({ isError: false });
+    const owner = kind.stateOf === 'principal' ? principalKey('ada') : /^(session|connection):/;
+    expect(shop.decisions[0]!.session).toMatch(owner);
+  });
+});
+
+describe.each(KINDS.filter(({ stateOf }) => stateOf === 'principal'))('who it is for, $name', (kind) => {
+  test('is what the application says', async () => {
+    const shop = openShop();
+    running = await kind.start(shop.spec({ attach: { principal: ({ clientId }) => clientId } }));
+    const client = await running.connect();
+    await client.call('cart_add_item');
+    expect(shop.decisions[0]!.session).toBe('principal:host');
+  });
+
+  test('cannot be told: nothing is done, and no details are told', async () => {
+    const shop = openShop();
+    const principal = () => {
+      throw new Error('secret-host is down');
+    };
+    running = await kind.start(shop.spec({ attach: { principal } }));
+    const client = await running.connect();
+    const failure = await client.call('cart_add_item').catch((error: unknown) => String(error));
+    expect(failure).toContain('cannot be told');
+    expect(failure).not.toContain('secret-host');
+    expect(shop.decisions).toEqual([]);
+  });
+
+  test('is nobody where the token names nobody: bound tools are refused', async () => {
+    const shop = openShop();
+    running = await kind.start(shop.spec({ attach: { principal: () => '' } }));
+    const client = await running.connect();
+    expect(await client.listTools()).toEqual(TOOLS);
+    expect(await client.call('cart_add_item')).toMatchObject({ isError: true });
+    expect(await client.call('catalogue')).toMatchObject({ isError: false });
+  });
+});
+
+test('a tool that is registered late mends what the check found', async () => {
+  const shop = openShop();
+  let registerRest = () => {};
+  running = await V1_KINDS[0]!.start(
+    shop.spec({
+      tools: shop.spec().tools.slice(0, -1),
+      onServer: (server) => {
+        registerRest = () =>
+          (server as McpServerV1).registerTool('cart_reset', { inputSchema: z.object({}) }, () => ({ content: [] }));
+      },
+    }),
+  );
+  const client = await running.connect();
+  await expect(client.call('cart_add_item')).rejects.toThrow('cart_reset');
+  registerRest();
+  expect(await client.call('cart_add_item')).toMatchObject({ isError: false });
+});
+
+test.each([
+  ['sdk 1.x', (capabilities: object) => new ServerV1(INFO, { capabilities })],
+  ['server 2.x', (capabilities: object) => new ServerV2(INFO, { capabilities })],
+])('%s: a low-level server is made to say that its tools change, if it has tools', (_name, make) => {
+  const { sessions } = openShop();
+  const declared = (capabilities: object, listing: 'auto' | 'static' = 'auto') => {
+    const server = make(capabilities);
+    attachGate(server, sessions, { listing });
+    return (server as unknown as { getCapabilities(): unknown }).getCapabilities();
+  };
+  expect(declared({ tools: {} })).toEqual({ tools: { listChanged: true } });
+  expect(declared({ tools: { listChanged: false } })).toEqual({ tools: { listChanged: false } });
+  expect(declared({ prompts: {} })).toEqual({ prompts: {} });
+  expect(declared({ tools: {} }, 'static')).toEqual({ tools: {} });
+});
