@@ -110,9 +110,14 @@ export interface RunBackend {
   readonly index?: RunIndex;
   /**
    * Deletes what has expired, for stores that do not do it by themselves, and answers with the number of runs removed.
-   * At most `limit` a call; call again while it answers `limit`.
+   * At most `limit` a call; call again while it answers `limit`. Each is named to `onExpired`.
    */
-  sweep?(options: { readonly limit: number }): Promise<number>;
+  sweep?(options: SweepOptions): Promise<number>;
+}
+
+export interface SweepOptions {
+  readonly limit: number;
+  readonly onExpired?: ((key: RunKey) => void) | undefined;
 }
 
 /**

@@ -45,6 +45,12 @@ export class RunStoreError extends Error {
   }
 }
 
+export interface OutcomeUnknownErrorOptions extends RunStoreErrorOptions {
+  token?: string | undefined;
+  /** `'lossy'`: a take of a backend that is not retry-safe. Default `'repeatable'`. */
+  kind?: 'repeatable' | 'lossy';
+}
+
 /**
  * The store did not answer, so it is not known whether the operation happened. Never mistaken for "no such run". For
  * `consume`, `resume` and `claim` the way out is to ask again with the same `token`.
@@ -54,19 +60,21 @@ export class OutcomeUnknownError extends RunStoreError {
   readonly operation: string;
   /** Hand it back to the same method to get what may have been taken. Absent where repeating needs none. */
   readonly token: string | undefined;
-  constructor(operation: string, options: RunStoreErrorOptions & { token?: string | undefined } = {}) {
-    const wayOut =
-      options.token === undefined
-        ? 'Repeating it is safe.'
-        : 'Repeat it with `token` of this error: what was taken is handed to that token again.';
+  constructor(operation: string, options: OutcomeUnknownErrorOptions = {}) {
     super(
       'OUTCOME_UNKNOWN',
-      `Whether ${operation} was carried out is not known: the store gave no answer. ${wayOut}`,
+      `Whether ${operation} was carried out is not known: the store gave no answer. ${wayOutOf(options)}`,
       options,
     );
     this.operation = operation;
     this.token = options.token;
   }
+}
+
+function wayOutOf({ token, kind = 'repeatable' }: OutcomeUnknownErrorOptions): string {
+  if (kind === 'lossy') return 'This backend cannot hand out again what it may have taken: look with load().';
+  if (token === undefined) return 'Repeating it is safe.';
+  return 'Repeat it with `token` of this error: what was taken is handed to that token again.';
 }
 
 /** A value that would not come back as it went in. */

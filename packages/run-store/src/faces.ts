@@ -1,4 +1,5 @@
 /** The contract's classes: the engine with a backend already chosen, for both families of runs. */
+import type { RunKey } from './backend.js';
 import { cacheRunBackend } from './backends/cache.js';
 import { type MemoryRunBackend, memoryRunBackend } from './backends/memory.js';
 import type { RunStoreEngineOptions } from './engine/options.js';
@@ -26,10 +27,12 @@ export class InMemoryRunStoreBase<TState> extends RunStoreEngine<TState> {
 
   constructor(options: InMemoryRunStoreBaseOptions<TState> = {}) {
     const { ttlSeconds = 'never', maxRuns, now, ...rest } = options;
-    const memory = memoryRunBackend({ maxRuns, now });
+    let evicted: (key: RunKey) => void = () => {};
+    const memory = memoryRunBackend({ maxRuns, now, onEvict: (key) => evicted(key) });
     // In memory nothing is gained by squeezing, and a big conversation may stay.
     super({ compression: 'none', maxBytes: 64 * 1024 * 1024, ...rest, ttlSeconds, now, backend: memory });
     this.#memory = memory;
+    evicted = (key) => this.noteEviction(key);
   }
 
   /** Number of runs that wait or are claimed. */

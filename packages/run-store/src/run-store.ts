@@ -71,7 +71,10 @@ export interface RunStore<TState> {
   list(query: ListRunsQuery): Promise<ListedRuns>;
   /** Removes every run of the tenant that this store has listed, and answers with their number. */
   eraseTenant(tenant: string): Promise<number>;
-  /** Deletes what has expired where the backend does not do it by itself; answers with the number of runs. */
+  /**
+   * Deletes what has expired where the backend does not do it by itself, tells of each run by an `expired` event, and
+   * answers with their number. Call it again while that is `limit` (default 1000).
+   */
   sweep(options?: { readonly limit?: number }): Promise<number>;
   /** The hashed key that stands for the run in events. */
   keyOf(runId: string): Promise<RunKey>;
@@ -263,10 +266,17 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
 
   async sweep(options: { readonly limit?: number } = {}): Promise<number> {
     const limit = checkCount('limit', options.limit ?? 1000);
-    const count =
-      (await writing(this.#context, { operation: 'sweep' }, async () => this.backend.sweep?.({ limit }))) ?? 0;
-    this.#context.events.emit('swept', { count });
+    const { events } = this.#context;
+    const onExpired = (key: RunKey): void => events.emit('expired', { key });
+    const sweep = async (): Promise<number> => (await this.backend.sweep?.({ limit, onExpired })) ?? 0;
+    const count = await writing(this.#context, { operation: 'sweep' }, sweep);
+    events.emit('swept', { count });
     return count;
+  }
+
+  /** For backends that make room: tells that a run had to go. */
+  protected noteEviction(key: RunKey): void {
+    this.#context.events.emit('evicted', { key });
   }
 
   async keyOf(runId: string): Promise<RunKey> {

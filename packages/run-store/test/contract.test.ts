@@ -164,7 +164,10 @@ describe('a cached store', () => {
     const store = new CachedAgentRunStore({ cache });
     await store.store('run-1', aPausedRun());
     cache.take = () => Promise.reject(new Error('connection lost'));
-    await expect(store.consume('run-1')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await expect(store.consume('run-1')).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      message: expect.stringContaining('cannot hand out again'),
+    });
     cache.get = () => Promise.reject(new Error('connection lost'));
     await expect(store.load('run-1')).rejects.toMatchObject({ code: 'BACKEND_UNAVAILABLE' });
   });
@@ -196,6 +199,7 @@ describe('an in-memory store', () => {
     const store = new InMemoryAgentRunStore({ maxRuns: 2 });
     for (const id of ['a', 'b', 'c']) await store.store(id, aPausedRun());
     expect(store.size).toBe(2);
+    expect(store.counters.evicted).toBe(1);
     expect(await store.load('a')).toBeNull();
     expect(await store.load('c')).not.toBeNull();
   });

@@ -163,12 +163,14 @@ describe.each(Object.entries(backends))('operating a store on %s', (_, open) => 
 
   it('sweeps what has expired, and counts it', async () => {
     await runs.sweep();
+    const expired = runs.counters.expired;
     for (let i = 0; i < 5; i++) await runs.store(newAgentRunId(), aPausedRun(), { ttlSeconds: 1 });
     await runs.store(newAgentRunId(), aPausedRun(), { ttlSeconds: 10_000 });
     clock.advance(1_000);
     expect(await runs.sweep({ limit: 3 })).toBe(3);
     expect(await runs.sweep()).toBe(2);
     expect(await runs.sweep()).toBe(0);
+    expect(runs.counters.expired - expired).toBe(5);
   });
 
   it('refuses to replace a run when it is to be the first of its id', async () => {
@@ -191,6 +193,16 @@ describe.each(Object.entries(backends))('operating a store on %s', (_, open) => 
     await expect(runs.load(id)).rejects.toMatchObject({ code: 'RUN_UNREADABLE' });
     expect((await storeWith({ encryption: rotated }).list({ tenant })).runs).toMatchObject([{ runId: id }]);
     expect(await storeWith({ encryption: rotated }).consume(id)).toEqual(aPausedRun());
+  });
+
+  it('lists what it can read, and tells of what it cannot', async () => {
+    const [hidden, shown, tenant] = [newAgentRunId(), newAgentRunId(), newAgentRunId()];
+    const rotated = { activeKeyId: 'k2', keys: { k2: new Uint8Array(32).fill(8) } };
+    await storeWith({ encryption: rotated }).store(hidden, aPausedRun(), { scope: { tenant } });
+    await runs.store(shown, aPausedRun(), { scope: { tenant } });
+    const unreadable = runs.counters.unreadable;
+    expect((await allPages({ tenant })).map(({ runId }) => runId)).toEqual([shown]);
+    expect(runs.counters.unreadable).toBe(unreadable + 1);
   });
 
   it('keeps a run that never expires', async () => {

@@ -36,11 +36,11 @@ describe('the README', () => {
 
 describe('an example', () => {
   it.each([
-    ['quick-start.ts', '1 resumed not_found'],
-    ['claim-worker.ts', 'paid paid'],
-  ])('%s prints what its comment says', async (file, printed) => {
+    ['quick-start.ts', '1 resumed not_found', () => import('../examples/quick-start.js')],
+    ['claim-worker.ts', 'paid paid', () => import('../examples/claim-worker.js')],
+  ])('%s prints what its comment says', async (file, printed, run) => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-    await import(`../examples/${file}`);
+    await run();
     expect(log.mock.calls.map((line) => line.join(' '))).toEqual([printed]);
     expect(await readFile(`${root}examples/${file}`, 'utf8')).toContain(`// ${printed}`);
     log.mockRestore();

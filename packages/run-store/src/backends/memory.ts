@@ -238,13 +238,15 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     },
     claims,
     index,
-    async sweep({ limit }) {
+    async sweep({ limit, onExpired }) {
       let swept = 0;
       for (const [key, slot] of [...slots]) {
         if (swept >= limit) break;
         const runs = runsOf(slot);
         slotAt(key);
-        swept += runs - runsOf(slot);
+        const expired = runs - runsOf(slot);
+        for (let i = 0; i < expired; i++) onExpired?.(key);
+        swept += expired;
       }
       return swept;
     },

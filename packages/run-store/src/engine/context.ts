@@ -76,7 +76,9 @@ export function writeFailure<TState>(
   if (cause instanceof RunStoreError && !(cause instanceof OutcomeUnknownError)) return cause;
   context.events.emit('outcome_unknown', { key: attempt.key, code: 'OUTCOME_UNKNOWN' });
   const root = cause instanceof OutcomeUnknownError && cause.cause !== undefined ? cause.cause : cause;
-  return new OutcomeUnknownError(attempt.operation, { cause: root, token: attempt.token });
+  const isLossy = attempt.token !== undefined && !context.backend.capabilities.retrySafeTake;
+  const kind = isLossy ? 'lossy' : 'repeatable';
+  return new OutcomeUnknownError(attempt.operation, { cause: root, token: attempt.token, kind });
 }
 
 /** Opens stored bytes and brings the state to the current schema. What cannot be read is told and left where it is. */

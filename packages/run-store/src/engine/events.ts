@@ -20,6 +20,8 @@ export type RunEventType =
   | 'touched'
   | 'cancelled'
   | 'erased'
+  /** A sweep found it over. */
+  | 'expired'
   | 'swept'
   | 'evicted'
   | 'unreadable'
@@ -74,6 +76,7 @@ export function createRunEvents(hooks: RunEventHooks, now: () => number): RunEve
     touched: 0,
     cancelled: 0,
     erased: 0,
+    expired: 0,
     swept: 0,
     evicted: 0,
     unreadable: 0,

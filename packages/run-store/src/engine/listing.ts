@@ -1,5 +1,5 @@
 /** "What waits for you": the entry that a run has in the index, and pages of them. */
-import type { RunIndexEntry } from '../backend.js';
+import type { IndexedRun, RunIndexEntry } from '../backend.js';
 import { corrupt } from '../codec/decode.js';
 import { RunStoreError } from '../errors.js';
 import type { AgentPauseKind, RunScope } from '../types.js';
@@ -64,19 +64,33 @@ export async function listRuns<TState>(context: EngineContext<TState>, query: Li
     index.list({ tenant, principal, kind: query.kind, cursor: query.cursor, limit }),
   );
   const runs: ListedRun[] = [];
-  for (const { bytes, status, expiresInMs } of page.runs) {
-    const { value } = await context.sealer.open(tenant, bytes);
-    if (!isRecord(value) || typeof value.runId !== 'string') throw corrupt('its entry in the index is malformed');
-    runs.push({
-      runId: value.runId,
-      kind: value.kind === 'approval' ? 'approval' : 'client_tool',
-      scope: readScope(value.scope) ?? {},
-      storedAt: typeof value.storedAt === 'number' ? value.storedAt : 0,
-      status,
-      ...(expiresInMs === undefined ? {} : { expiresInSeconds: expiresInMs / 1000 }),
-    });
+  for (const run of page.runs) {
+    try {
+      runs.push(await listedRun(context, tenant, run));
+    } catch (error) {
+      // One entry that cannot be read (its key has left the ring) must not hide all others; the event tells of it.
+      if (!(error instanceof RunStoreError)) throw error;
+      context.events.emit('unreadable', { key: run.key, code: error.code });
+    }
   }
   return page.cursor === undefined ? { runs } : { runs, cursor: page.cursor };
+}
+
+async function listedRun<TState>(
+  context: EngineContext<TState>,
+  tenant: string,
+  { bytes, status, expiresInMs }: IndexedRun,
+): Promise<ListedRun> {
+  const { value } = await context.sealer.open(tenant, bytes);
+  if (!isRecord(value) || typeof value.runId !== 'string') throw corrupt('its entry in the index is malformed');
+  return {
+    runId: value.runId,
+    kind: value.kind === 'approval' ? 'approval' : 'client_tool',
+    scope: readScope(value.scope) ?? {},
+    storedAt: typeof value.storedAt === 'number' ? value.storedAt : 0,
+    status,
+    ...(expiresInMs === undefined ? {} : { expiresInSeconds: expiresInMs / 1000 }),
+  };
 }
 
 export async function eraseTenantRuns<TState>(context: EngineContext<TState>, tenant: string): Promise<number> {

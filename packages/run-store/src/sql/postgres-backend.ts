@@ -202,17 +202,21 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
       list: (query) => listRuns(rows, query),
       eraseTenant: (tenant) => removeRuns('eraseTenant', 'tenant = $2', tenant),
     },
-    async sweep({ limit }) {
-      const [row] = await write(
+    async sweep({ limit, onExpired }) {
+      const gone = await write(
         'sweep',
-        `WITH gone AS (DELETE FROM %runs WHERE id IN (SELECT id FROM %runs WHERE expires_at <= @at LIMIT $2) RETURNING slot),
+        `WITH gone AS (DELETE FROM %runs WHERE id IN
+            (SELECT id FROM %runs WHERE expires_at <= @at AND slot IN ('v', 'w') LIMIT $2) RETURNING key),
+          copies AS (DELETE FROM %runs WHERE id IN
+            (SELECT id FROM %runs WHERE expires_at <= @at AND slot NOT IN ('v', 'w') LIMIT $2)),
           cells AS (DELETE FROM %run_cells WHERE expires_at <= @at),
           outcomes AS (DELETE FROM %run_outcomes WHERE expires_at <= @at),
           releases AS (DELETE FROM %run_releases WHERE expires_at <= @at)
-         SELECT count(*) FILTER (WHERE slot IN ('v', 'w')) AS runs FROM gone`,
+         SELECT key FROM gone`,
         limit,
       );
-      return Number(column(row, 'runs'));
+      for (const row of gone) onExpired?.(String(column(row, 'key')));
+      return gone.length;
     },
   };
 }

@@ -11,6 +11,7 @@ import type {
   RunClaims,
   RunIndex,
   RunKey,
+  SweepOptions,
   TakeOptions,
 } from '../backend.js';
 import { sameBytes, startsWith } from '../bytes.js';
@@ -279,17 +280,20 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
     return wasThere;
   };
 
-  async function sweep({ limit }: { readonly limit: number }): Promise<number> {
-    return inOneStep('sweep', () => {
+  async function sweep({ limit, onExpired }: SweepOptions): Promise<number> {
+    const expired = await inOneStep('sweep', () => {
       const at = now();
-      const gone = sql(
-        `DELETE FROM %runs WHERE rowid IN (SELECT rowid FROM %runs WHERE expires_at <= ? LIMIT ?) RETURNING slot`,
-      ).all(at, limit);
+      const pick = (slots: string): string =>
+        `DELETE FROM %runs WHERE rowid IN (SELECT rowid FROM %runs WHERE expires_at <= ? AND slot ${slots} LIMIT ?)`;
+      const gone = sql(`${pick("IN ('v', 'w')")} RETURNING key`).all(at, limit);
+      sql(pick("NOT IN ('v', 'w')")).run(at, limit);
       for (const table of ['run_cells', 'run_outcomes', 'run_releases']) {
         sql(`DELETE FROM %${table} WHERE expires_at <= ?`).run(at);
       }
-      return gone.filter((deleted) => /^[vw]$/.test(String(Reflect.get(Object(deleted), 'slot')))).length;
+      return gone.map(Object);
     });
+    for (const deleted of expired) onExpired?.(String(Reflect.get(deleted, 'key')));
+    return expired.length;
   }
 
   return {
