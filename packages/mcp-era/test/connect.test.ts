@@ -16,7 +16,7 @@ import {
 } from '../src/index.js';
 import { type SetTimer, StdioTransport } from '../src/stdio.js';
 import { aClock, type Clock } from './clock.js';
-import { startServer, type TestServer } from './servers.js';
+import { forward, startServer, type TestServer } from './servers.js';
 
 const open: { close(): Promise<unknown> }[] = [];
 let dir = '';
@@ -331,6 +331,22 @@ describe('a server is upgraded under a live client', () => {
     expect(count('heal')).toBe(1);
   });
 
+  test('and goes down in the middle of it: the next `run` connects', async () => {
+    const server = await aServer('v2-modern');
+    const { connect } = aWorld();
+    const connection = await connect(httpTo(server));
+    const legacy = await aServer('v1-stateless');
+    let handshakes = 0;
+    await server.become(async (request, response, body) => {
+      const { method } = (body ?? {}) as { method?: string };
+      if (method === 'initialize' && handshakes++ === 0) return void response.writeHead(503).end();
+      await forward(legacy, request, response, body);
+    });
+    await expect(toolNames(connection)).rejects.toThrow(/503|POSTing/);
+    expect(await toolNames(connection)).toEqual(['echo']);
+    expect(connection.era.kind).toBe('legacy');
+  });
+
   test('and downgraded again', async () => {
     const server = await aServer('v2-modern');
     const { connect, heals } = aWorld();
@@ -408,14 +424,7 @@ describe('over HTTP', () => {
     open.push(inner);
     const server = await aServer(async (request, response, body) => {
       if (request.headers.authorization !== 'Bearer t') return void response.writeHead(401).end();
-      const answer = await fetch(inner.url, {
-        method: 'POST',
-        headers: request.headers as never,
-        body: JSON.stringify(body),
-      });
-      response
-        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-        .end(await answer.text());
+      await forward(inner, request, response, body);
     });
     const signedIn: typeof fetch = (url, init) => {
       const headers = new Headers(init?.headers);
@@ -443,20 +452,9 @@ describe('over HTTP', () => {
 
   test('servers behind one gateway are told apart by keys of their own', async () => {
     const [modern, legacy] = [await aServer('v2-modern'), await aServer('v1-stateless')];
-    const gateway = await aServer(async (request, response, body) => {
-      if (request.method !== 'POST') return void response.writeHead(405).end();
-      const inner = request.url?.startsWith('/a/') ? modern : legacy;
-      const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-      for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) headers.delete(name);
-      const answer = await fetch(inner.url, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      });
-      response
-        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-        .end(await answer.text());
-    });
+    const gateway = await aServer((request, response, body) =>
+      forward(request.url?.startsWith('/a/') ? modern : legacy, request, response, body),
+    );
     const { connect } = aWorld();
     const to = (path: string): EraTarget => ({ type: 'streamable-http', url: new URL(path, gateway.url).href });
     for (const [path, era] of [

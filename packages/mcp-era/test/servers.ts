@@ -174,6 +174,21 @@ function v2Handler(legacy: 'stateless' | 'reject'): Handler {
   return (request, response, body) => handler(request as never, response, body);
 }
 
+/** Passes a POST on to another server, and its answer back. */
+export async function forward(
+  to: TestServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: unknown,
+): Promise<void> {
+  if (request.method !== 'POST') return void response.writeHead(405).end();
+  const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) headers.delete(name);
+  const answer = await fetch(to.url, { method: 'POST', headers, body: JSON.stringify(body) });
+  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+  response.end(await answer.text());
+}
+
 /** The command line of a stdio server of either generation. */
 export function stdioFixture(name: 'v1-stdio' | 'v2-stdio'): { command: string; args: string[] } {
   return { command: process.execPath, args: [fileURLToPath(new URL(`./fixtures/${name}.mjs`, import.meta.url))] };

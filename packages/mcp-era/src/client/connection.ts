@@ -279,7 +279,10 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     if (asked) this.#transport = undefined;
     await this.#detach();
     this.#transport = asked;
-    await this.#attach();
+    await this.#attach().catch(async (error: unknown) => {
+      await this.#detach();
+      throw error;
+    });
     const { era, evidence } = this.resolution;
     this.#options.onHeal?.({ from, to: era.kind, evidence });
   }
@@ -288,6 +291,8 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
   async #look(): Promise<void> {
     const { lookEveryMs = 60_000 } = this.#options;
     if (this.#healing) await this.#healing;
+    // The reconnect in the other era had failed.
+    if (!this.#closed && !this.#attached) await this.#attach();
     if (this.#closed || !this.#canHeal || this.#now() - this.#lastLook < lookEveryMs) return;
     this.#lastLook = this.#now();
     const from = this.era.kind;
