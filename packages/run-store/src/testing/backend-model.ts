@@ -118,7 +118,7 @@ function commandsFor(fc: FastCheck, facets: ReadonlySet<Facet>, expiry: boolean)
     }),
     fc.tuple(slot, token, touch).map(([s, t, ttlMs]): Named => {
       const name = `putBack(${s.name}, ${short(t)}, ${ttlMs})`;
-      return { name, call: (backend) => backend.putBack(s.key, { token: t, ttlMs }) };
+      return { name, call: (backend) => putBackListed(backend, s, { token: t, ttlMs }) };
     }),
     slot.map((s): Named => ({ name: `remove(${s.name})`, call: (backend) => backend.remove(s.key) })),
   ];
@@ -209,6 +209,13 @@ async function claimed(backend: RunBackend, key: RunKey, token: string): Promise
 }
 
 const TENANT: RunKey = aKey();
+
+/** What was put back is listed for certain once it has been touched. */
+async function putBackListed(backend: RunBackend, { key, entry }: Slot, copy: { token: string; ttlMs: number }) {
+  const isBack = await backend.putBack(key, copy);
+  if (isBack) await backend.touch(key, { ttlMs: copy.ttlMs, index: entry });
+  return isBack;
+}
 
 async function listed(backend: RunBackend): Promise<string[]> {
   const runs = await listAll(backend.index!, { tenant: TENANT });

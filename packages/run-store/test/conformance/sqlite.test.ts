@@ -7,6 +7,8 @@ import { nodeRuntime, openSqlite } from '../../src/sqlite.js';
 import { describeRunBackend, describeRunStore, forkStore } from '../../src/testing/index.js';
 
 const runner = { describe, it };
+/** Fixed, so that a run of the suite says something of the code and nothing of the dice; any other holds as well. */
+const SEED = 20_261_130;
 
 describeRunBackend(
   {
@@ -21,7 +23,7 @@ describeRunBackend(
       };
     },
   },
-  { runner },
+  { runner, model: { seed: SEED } },
 );
 
 describeRunStore(
