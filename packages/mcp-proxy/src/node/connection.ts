@@ -41,10 +41,14 @@ export class UpstreamConnection implements IMcpServer {
   readonly #closeListeners = new Set<(reason?: unknown) => void>();
   readonly #toolListeners = new Set<() => void>();
   readonly #stopWatching: () => void;
+  /** Resolves when nothing of the connection is left: no process, no session, no socket. */
+  readonly released: Promise<void>;
+  #release: () => void = () => undefined;
   #headerTools = new Map<string, IMcpToolInfo>();
   #ttlMs: number | undefined;
   #logLevel: string | undefined;
   #cancelIdle: (() => void) | undefined;
+  #inUse = 0;
   #end: { readonly reason: unknown } | undefined;
   #closing: Promise<void> | undefined;
 
@@ -52,8 +56,14 @@ export class UpstreamConnection implements IMcpServer {
     this.#config = config;
     this.#opened = opened;
     this.#options = options;
+    this.released = new Promise((resolve) => {
+      this.#release = resolve;
+    });
     const { client } = opened;
-    client.onclose = () => this.#ended(this.#failure() ?? new Error('the connection was closed by the server'));
+    client.onclose = () => {
+      this.#ended(this.#failure() ?? new Error('the connection was closed by the server'));
+      this.#closeWhenUnused();
+    };
     client.onerror = (error) => this.#tell(error);
     this.#stopWatching = watchToolList(opened, {
       onChanged: () => {
@@ -81,8 +91,8 @@ export class UpstreamConnection implements IMcpServer {
     return this.#used(async () => {
       try {
         const timeout = this.#config.connectTimeoutMs;
-        const list = await this.#opened.run((client) =>
-          listAllTools(client, this.#config.serverName, { timeout, ...neutral(signal) }),
+        const list = await withNeutralSignal(signal, (neutral) =>
+          this.#opened.run((client) => listAllTools(client, this.#config.serverName, { timeout, signal: neutral })),
         );
         this.#ttlMs = list.ttlMs;
         this.#headerTools = new Map(list.tools.filter(declaresHeaders).map((tool) => [tool.name, tool]));
@@ -172,6 +182,7 @@ export class UpstreamConnection implements IMcpServer {
     // A server that does not answer to the end of its session must not keep us; the process is reaped either way.
     await withTimeout(this.#opened.close().catch(tell), CLOSE_LIMIT_MS);
     await this.#opened.transport.close().catch(tell);
+    this.#release();
   }
 
   #ended(reason: unknown): void {
@@ -190,21 +201,31 @@ export class UpstreamConnection implements IMcpServer {
       throw new McpConnectionError('NOT_SENT', `The connection to "${this.#config.serverName}" is closed.`);
     }
     this.#cancelIdle?.();
-    this.#cancelIdle = undefined;
+    this.#inUse += 1;
     try {
       return await work();
     } finally {
+      this.#inUse -= 1;
       this.#restIfIdle();
+      this.#closeWhenUnused();
     }
   }
 
   #restIfIdle(): void {
     const { idleTimeoutMs, lifecycle } = this.#config;
-    if (!this.alive || idleTimeoutMs === 0 || lifecycle === 'keep-alive' || this.#options.calls.size > 0) return;
+    if (!this.alive || idleTimeoutMs === 0 || lifecycle === 'keep-alive' || this.#inUse > 0) return;
     this.#cancelIdle?.();
     this.#cancelIdle = (this.#options.setTimer ?? realTimer)(() => {
-      if (this.#options.calls.size === 0) void this.close();
+      if (this.#inUse === 0) void this.close();
     }, idleTimeoutMs);
+  }
+
+  /**
+   * What has ended is released when its last call is through: mcp-era may be making that very call again, on a connection that it
+   * has reopened in the other era.
+   */
+  #closeWhenUnused(): void {
+    if (this.#end && this.#inUse === 0) void this.close();
   }
 
   async #sendOptions(signal: AbortSignal, clock: CallClock, options?: IMcpCallOptions): Promise<RequestOptions> {
@@ -250,7 +271,6 @@ export class UpstreamConnection implements IMcpServer {
     // A session that the server has forgotten serves nobody any more; a process tells its end by itself.
     if (callFate(error) === 'not-sent' && !(this.#opened.transport instanceof StdioUpstreamTransport)) {
       this.#ended(error);
-      void this.close();
     }
     return callFailure({ config: this.#config, what, error, cause: failure ?? error });
   }
@@ -265,13 +285,20 @@ export class UpstreamConnection implements IMcpServer {
   }
 }
 
-/** A signal with the same end and none of the caller's reason. */
-function neutral(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  if (!signal) return {};
+/** Gives a signal with the same end and none of the caller's reason. */
+async function withNeutralSignal<T>(
+  signal: AbortSignal | undefined,
+  work: (neutral: AbortSignal) => Promise<T>,
+): Promise<T> {
   const controller = new AbortController();
-  if (signal.aborted) controller.abort(CANCELLED);
-  else signal.addEventListener('abort', () => controller.abort(CANCELLED), { once: true });
-  return { signal: controller.signal };
+  const onAbort = (): void => controller.abort(CANCELLED);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await work(controller.signal);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
 
 async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {

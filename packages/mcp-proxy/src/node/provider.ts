@@ -73,6 +73,8 @@ export function createNodeProvider(
   const live = new Map<string, UpstreamConnection>();
   const opening = new Map<string, Opening>();
   const closing = new Set<Promise<void>>();
+  /** Ended by themselves, and not quite gone yet. */
+  const ending = new Set<UpstreamConnection>();
 
   const close = (connection: UpstreamConnection): Promise<void> => {
     const done = connection.close().finally(() => closing.delete(done));
@@ -92,6 +94,8 @@ export function createNodeProvider(
         live.set(config.serverName, connection);
         connection.onClose(() => {
           if (live.get(config.serverName) === connection) live.delete(config.serverName);
+          ending.add(connection);
+          void connection.released.then(() => ending.delete(connection));
         });
         return connection;
       },
@@ -152,7 +156,7 @@ export function createNodeProvider(
 
     async closeAll() {
       await Promise.all([...new Set([...opening.keys(), ...live.keys()])].map(stop));
-      await Promise.all(closing);
+      await Promise.all([...closing, ...[...ending].map((connection) => connection.close())]);
     },
   };
 }
