@@ -144,6 +144,7 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     slot.claimed = undefined;
     slot.outcome = undefined;
     slot.cell = undefined;
+    slot.releasedToken = undefined;
     if (isEmpty(slot)) slots.delete(key);
     return wasThere;
   }
