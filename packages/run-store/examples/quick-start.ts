@@ -1,7 +1,7 @@
 /** Park a run at an approval, peek at it, decide it once; all in this process. */
+// #region quick-start
 import { type AgentRunState, createRunStore, memoryRunBackend, newAgentRunId } from '@mcp-interlock/run-store';
 
-// #region quick-start
 const runs = createRunStore<AgentRunState>({ backend: memoryRunBackend(), ttlSeconds: 900 });
 const ada = { tenant: 'acme', principal: 'ada' };
 
