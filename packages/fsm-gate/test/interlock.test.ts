@@ -64,10 +64,9 @@ describe('the interlock', () => {
                 running.add(call);
               }
               if (call.ends === 'never') {
-                // Its process dies with it: nobody renews, nobody ends the call.
+                // Its process dies with it: nobody renews, and none of its calls runs any longer.
                 dead.add(call.process);
                 sessions.close();
-                await clock.passed(LEASE_MS);
                 for (const other of running) if (other.process === call.process) running.delete(other);
                 await new Promise(() => undefined);
               }
