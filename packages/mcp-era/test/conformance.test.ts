@@ -51,7 +51,9 @@ beforeAll(async () => {
 /** In a group of its own, so that nothing of it outlives the test. */
 function runNpx(args: string[]): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve) => {
-    const child = spawn('npx', args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    // What is in npm's cache is taken from there, and a registry that is not there is soon given up.
+    const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_fetch_retries: '1' };
+    const child = spawn('npx', args, { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const reap = (): void => {
       try {
         process.kill(-(child.pid as number), 'SIGKILL');

@@ -138,6 +138,18 @@ describe('over stdio', () => {
     expect([count('probe'), count('hit')]).toEqual([1, 1]);
   });
 
+  test('a server may be asked on a sibling instead, which is gone before the connection starts', async () => {
+    const { connect, count } = aWorld();
+    const target = stdio('single-instance', join(dir, 'lock'));
+    const connection = await connect(target, { ask: 'sibling' });
+    expect(connection.resolution.evidence).toMatchObject({
+      rule: 'an exit',
+      received: expect.stringContaining('code 1'),
+    });
+    expect(await toolNames(connection)).toEqual(['mode']);
+    expect(count('probe')).toBe(1);
+  });
+
   test('a server that is silent on the question is legacy when the time is up, on the same process', async () => {
     const { connect } = aWorld();
     let transports = 0;

@@ -51,7 +51,7 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     const pin = options.pin ?? (generationOf(client) === 'v1' ? 'legacy' : undefined);
     this.#canHeal = pin === undefined && !this.#useSse;
     const { key, kind, serverName } = describeTarget(target, options.key);
-    const inPlace = target.type === 'stdio' || (target.type === 'transport' && !target.probe);
+    const inPlace = target.type === 'stdio' ? options.ask !== 'sibling' : target.type === 'transport' && !target.probe;
     this.#request = {
       key,
       serverName,
@@ -204,6 +204,12 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     const { probeTimeoutMs: timeoutMs, clientInfo, capabilities, fetch, setTimer } = this.#options;
     const asker = { clientInfo, capabilities, setTimer };
     if (target.type === 'transport' && target.probe) return target.probe;
+    if (target.type === 'stdio' && this.#options.ask === 'sibling') {
+      return async (...question) => {
+        const { createStdioProbe } = await import('../stdio-probe.js');
+        return createStdioProbe({ ...asker, ...target, timeoutMs })(...question);
+      };
+    }
     if (target.type !== 'stdio' && target.type !== 'transport') {
       return createHttpProbe({ ...asker, url: target.url, headers: target.headers, fetch, timeoutMs });
     }

@@ -23,6 +23,11 @@ export interface ConnectOptions<C extends ConnectableClient> {
   readonly authContext?: string | undefined;
   /** For question and connection over HTTP; where sign-in is added, for instance. */
   readonly fetch?: EraFetch | undefined;
+  /**
+   * Which process of a stdio server is asked. `'connection'` (default): the one that becomes the connection. `'sibling'`: one
+   * of its own that is gone before the connection starts, for a server that is no good after a question it does not know.
+   */
+  readonly ask?: 'connection' | 'sibling' | undefined;
   /** Default 3 000 over stdio, 10 000 over HTTP. */
   readonly probeTimeoutMs?: number | undefined;
   /** Of the official client's requests while it connects. Default: the SDK's own, 60 000. */
