@@ -5,8 +5,9 @@ const WORD = /[a-z]+|[0-9]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|\p{L}+/gu
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
 
 export function splitWords(text: string): string[] {
-  const spaced = text
-    .normalize('NFKC')
+  // Most tool text is plain ASCII, and normal already.
+  const normal = /[^ -~\s]/.test(text) ? text.normalize('NFKC') : text;
+  const spaced = normal
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     // A look-ahead, so that a page of capitals costs no more than a page.
     .replace(/([A-Z])(?=[A-Z][a-z])/g, '$1 ')
