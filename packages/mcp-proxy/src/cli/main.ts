@@ -137,7 +137,7 @@ async function withProxy(
   const opened = await openProxy({
     config: configFiles(command, io),
     variables: io.env,
-    ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),
+    stateFolder: command.stateFolder ?? defaultStateFolder(io.env),
     // Eager servers are for serving; a command starts only what it needs.
     provider: { ...(command.verbose && { onStderr: (name, text) => io.err(`[${name}] ${text}`) }) },
     proxy: {

@@ -2,6 +2,7 @@
 
 import { messageOf } from '../node/errors.js';
 import { openProxy } from '../node/open-proxy.js';
+import { defaultStateFolder } from '../node/state-files.js';
 import type { IMcpProxyToolOptions } from '../options.js';
 import { approveByAsking, changesSomething } from '../server/approve-by-asking.js';
 import { createGateway } from '../server/gateway.js';
@@ -21,7 +22,7 @@ export async function serve(command: ServeCommand, config: readonly string[], io
     config,
     variables: io.env,
     reload: 'watch',
-    ...(command.stateFolder !== undefined && { stateFolder: command.stateFolder }),
+    stateFolder: command.stateFolder ?? defaultStateFolder(io.env),
     provider: {
       relay: ['elicitation/create', 'sampling/createMessage', 'roots/list'],
       ...(command.verbose && { onStderr: (name, text) => io.err(`[${name}] ${text}`) }),

@@ -13,6 +13,7 @@ import { type HostChannel, hostChannelOf } from './host-channel.js';
 import { answerInputs, isInputRequired } from './input-rounds.js';
 import { listAllTools } from './list-tools.js';
 import type { OpenedClient } from './open-client.js';
+import { failureOf } from './paced.js';
 import { StdioUpstreamTransport } from './stdio-transport.js';
 import { awaitedTimer, realTimer, type SetTimer } from './timers.js';
 import { watchToolList } from './tool-list-watch.js';
@@ -276,8 +277,7 @@ export class UpstreamConnection implements IMcpServer {
   }
 
   #failure(): UpstreamError | undefined {
-    const { transport } = this.#opened;
-    return transport instanceof StdioUpstreamTransport ? transport.failure : undefined;
+    return failureOf(this.#opened.transport);
   }
 
   #tell(error: unknown): void {

@@ -11,6 +11,7 @@ export { readConfigFile, readConfigFiles, watchConfigFiles } from './config-file
 export type { HeadersOfCaller, UpstreamConnection } from './connection.js';
 export type { ConfigErrorCode, StateFileErrorCode, UpstreamErrorCode } from './errors.js';
 export { ConfigError, StateFileError, UpstreamError } from './errors.js';
+export type { FloodLimit } from './flood-gate.js';
 export type { HostCapabilities, HostChannel, HostRequestMethod, LogEntry } from './host-channel.js';
 export type { LoginOptions } from './oauth-login.js';
 export { login } from './oauth-login.js';

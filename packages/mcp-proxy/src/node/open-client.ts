@@ -16,8 +16,9 @@ import {
 } from '@modelcontextprotocol/client';
 import type { UpstreamConfig } from './config.js';
 import { UpstreamError } from './errors.js';
+import { DEFAULT_FLOOD_LIMIT, type FloodLimit } from './flood-gate.js';
 import { createGuardedFetch } from './guarded-fetch.js';
-import { paced } from './paced.js';
+import { failureOf, paced } from './paced.js';
 import { createRedactor } from './redact.js';
 import { type StdioTransportOptions, StdioUpstreamTransport } from './stdio-transport.js';
 import type { SetTimer } from './timers.js';
@@ -33,9 +34,9 @@ export interface OpenClientOptions {
   readonly resolver?: EraResolver;
   readonly fetch?: FetchLike;
   readonly resolve?: (hostname: string) => Promise<readonly string[]>;
-  readonly stdio?: Partial<
-    Pick<StdioTransportOptions, 'maxMessageBytes' | 'flood' | 'closeGraceMs' | 'onStderr' | 'spawn'>
-  >;
+  readonly stdio?: Partial<Pick<StdioTransportOptions, 'maxMessageBytes' | 'closeGraceMs' | 'onStderr' | 'spawn'>>;
+  /** How many messages that answer nothing are bearable, over any transport. */
+  readonly flood?: FloodLimit;
   readonly onError?: (error: unknown) => void;
   readonly setTimer?: SetTimer;
   readonly signal?: AbortSignal;
@@ -107,6 +108,7 @@ function openStdio(config: UpstreamConfig, endpoint: StdioEndpoint, options: Ope
     makeTransport: () =>
       new StdioUpstreamTransport({
         ...options.stdio,
+        ...(options.flood && { flood: options.flood }),
         serverName,
         command,
         args,
@@ -151,6 +153,7 @@ function openHttp(
         type === 'sse'
           ? new SSEClientTransport(new URL(url), shared)
           : new StreamableHTTPClientTransport(new URL(url), shared),
+        { serverName, flood: options.flood ?? DEFAULT_FLOOD_LIMIT },
       ),
   });
 }
@@ -198,7 +201,7 @@ async function connect(config: UpstreamConfig, options: OpenClientOptions, openi
     );
     return opened(connection, () => transport);
   } catch (error) {
-    const failure = transport instanceof StdioUpstreamTransport ? transport.failure : undefined;
+    const failure = transport && failureOf(transport);
     await transport?.close().catch(() => undefined);
     throw failure ?? (wantsLogin(error) ? loginError(config.serverName, error) : error);
   } finally {

@@ -1,11 +1,25 @@
-/** Hands messages to the SDK's protocol layer one by one. */
+/** Hands the messages of an HTTP transport to the SDK's protocol layer one by one, and no more of them than is bearable. */
 import type { Transport } from '@modelcontextprotocol/client';
+import { UpstreamError } from './errors.js';
+import { FloodGate, type FloodLimit } from './flood-gate.js';
+import { StdioUpstreamTransport } from './stdio-transport.js';
+
+export interface PacedOptions {
+  readonly serverName: string;
+  readonly flood: FloodLimit;
+  readonly now?: () => number;
+}
+
+const failures = new WeakMap<Transport, UpstreamError>();
 
 /**
  * The SDK handles a notification a moment after it came and a response at once, so that the progress of a call is lost when it
- * arrives together with the result. With a pause after each message, it is not. (The stdio transport does this by itself.)
+ * arrives together with the result. With a pause after each message, it is not. A server that floods the connection with messages
+ * that answer nothing is cut off. (The stdio transport does both by itself.)
  */
-export function paced<T extends Transport>(transport: T): T {
+export function paced<T extends Transport>(transport: T, options: PacedOptions): T {
+  const now = options.now ?? Date.now;
+  const gate = new FloodGate(options.flood, now());
   let handler: Transport['onmessage'];
   let last: Promise<void> = Promise.resolve();
   Object.defineProperty(transport, 'onmessage', {
@@ -18,6 +32,11 @@ export function paced<T extends Transport>(transport: T): T {
       const current = handler;
       if (!current) return undefined;
       return (message, extra) => {
+        if (failures.has(transport)) return;
+        if ('method' in message && !gate.admit(now())) {
+          cutOff(transport, options.serverName);
+          return;
+        }
         last = last.then(() => {
           try {
             current(message, extra);
@@ -29,4 +48,17 @@ export function paced<T extends Transport>(transport: T): T {
     },
   });
   return transport;
+}
+
+/** Why a transport ended, where it was the server's fault. */
+export function failureOf(transport: Transport): UpstreamError | undefined {
+  return transport instanceof StdioUpstreamTransport ? transport.failure : failures.get(transport);
+}
+
+function cutOff(transport: Transport, serverName: string): void {
+  const message = `Server "${serverName}" floods the connection with messages that nobody asked for.`;
+  const failure = new UpstreamError('UPSTREAM_FLOOD', serverName, message);
+  failures.set(transport, failure);
+  transport.onerror?.(failure);
+  transport.close().catch((error) => transport.onerror?.(error instanceof Error ? error : new Error(String(error))));
 }

@@ -5,6 +5,7 @@ import type { IMcpServerDetail, IMcpServerProvider } from '../types.js';
 import type { UpstreamConfig } from './config.js';
 import { type ConnectionOptions, type HeadersOfCaller, UpstreamConnection } from './connection.js';
 import { ConfigError, messageOf, UpstreamError } from './errors.js';
+import type { FloodLimit } from './flood-gate.js';
 import { HostCalls } from './host-calls.js';
 import type { HostRequestMethod, LogEntry } from './host-channel.js';
 import { type OpenClientOptions, openClient } from './open-client.js';
@@ -35,6 +36,8 @@ export interface NodeProviderOptions {
   /** Log messages of upstreams that no running call's host wanted. */
   readonly onLog?: (serverName: string, entry: LogEntry) => void;
   readonly stdio?: OpenClientOptions['stdio'];
+  /** How many messages that answer nothing an upstream may send. Default 20,000 at once and 2,000 a second. */
+  readonly flood?: FloodLimit;
   readonly fetch?: FetchLike;
   /** All addresses of a host name, for the check of where a remote server may point to. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>;
@@ -201,6 +204,7 @@ async function openConnection(
       ...(options.fetch && { fetch: options.fetch }),
       ...(options.resolve && { resolve: options.resolve }),
       ...(authProvider && { authProvider }),
+      ...(options.flood && { flood: options.flood }),
       stdio: { ...options.stdio, onStderr: (text) => options.onStderr?.(serverName, text) },
       capabilities: relayedCapabilities(relay),
       prepare: (client) => {

@@ -159,6 +159,15 @@ describe('a server over HTTP', () => {
     await proxy.closeAll();
   });
 
+  it('that floods the connection is cut off', async () => {
+    const upstream = await started(sseUpstream());
+    const provider = providerOf({ up: { url: upstream.url } }, { flood: { burst: 50, perSecond: 1 } });
+    const connection = await provider.connect('up');
+    const reason = new Promise((resolve) => void connection.onClose(resolve));
+    upstream.flood?.();
+    expect(await reason).toMatchObject({ code: 'UPSTREAM_FLOOD' });
+  });
+
   it('whose answer never ends is cut off', async () => {
     const server = await started(
       listen((_request, response) => {

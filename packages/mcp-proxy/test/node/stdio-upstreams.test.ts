@@ -352,7 +352,7 @@ describe('a call', () => {
 
 describe('an upstream that overwhelms', () => {
   it('with messages that nobody asked for is ended', async () => {
-    const provider = providerOf({ a: scripted('flood') }, { stdio: { flood: { burst: 2_000, perSecond: 10 } } });
+    const provider = providerOf({ a: scripted('flood') }, { flood: { burst: 2_000, perSecond: 10 } });
     const connection = await provider.connect('a');
     const reason = await new Promise((resolve) => void connection.onClose(resolve));
     expect(reason).toMatchObject({ code: 'UPSTREAM_FLOOD' });
