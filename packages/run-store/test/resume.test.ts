@@ -185,6 +185,20 @@ describe.each(Object.entries(backends))('resuming on %s', (_, open) => {
     });
   });
 
+  it('finds nothing to resume while somebody works on the run, and does not knock at the store for it', async () => {
+    const id = await park();
+    await runs.claim(id, { leaseMs: 60_000, owner: 'w' });
+    let looks = 0;
+    const get: RunBackend['get'] = (key) => {
+      looks += 1;
+      return opened.backend.get(key);
+    };
+    const watched = createRunStore<AgentRunState>({ backend: { ...opened.backend, get } });
+    expect(await watched.resume(id, { approved: ['a', 'b'] }, scope)).toEqual({ kind: 'not_found' });
+    expect(await watched.resume(id, { approved: ['a'] }, scope, { mode: 'partial' })).toEqual({ kind: 'not_found' });
+    expect(looks).toBeLessThanOrEqual(4);
+  });
+
   it('takes only the run that it has validated, not one stored meanwhile under its id', async () => {
     const id = await park();
     const { backend } = opened;

@@ -1,6 +1,6 @@
 /** Resuming with a decision: look, check, gather what is partial, and only then take. */
 import { type RunKey, STAMP_BYTES } from '../backend.js';
-import { toBase64 } from '../bytes.js';
+import { sameBytes, toBase64 } from '../bytes.js';
 import { corrupt } from '../codec/decode.js';
 import { DecisionError, RunStoreError } from '../errors.js';
 import type { RunScope } from '../types.js';
@@ -62,9 +62,12 @@ export async function resumeRun<TState>(
 ): Promise<ResumeResult<TState>> {
   const { decision, scope, mode = 'complete', by, token = context.newToken() } = request;
   const { backend, events, times } = context;
+  let before: Question<TState> | undefined;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const question = await lookAt(context, key);
-    if (question === undefined) break;
+    // Refused though nothing has changed: the run is under somebody's lease.
+    if (question === undefined || (before !== undefined && isUnchanged(before, question))) break;
+    before = question;
     demandScope(context, key, question.run, scope);
     const check = checkDecision({ ...pauseOf(question.run.state), decided: question.decided }, decision);
     switch (check.kind) {
@@ -154,6 +157,10 @@ async function lookAt<TState>(context: EngineContext<TState>, key: RunKey): Prom
   if (bytes === null) return undefined;
   const run = await openRun(context, key, bytes);
   return { run, cell, decided: await readDecided(context, key, run, cell) };
+}
+
+function isUnchanged<TState>(before: Question<TState>, now: Question<TState>): boolean {
+  return sameBytes(before.run.stamp, now.run.stamp) && sameBytes(before.cell, now.cell);
 }
 
 /** Verdicts kept for this very run; those of an earlier run under the same id do not count. */
