@@ -17,22 +17,38 @@ const USUAL_FIELDS = 24;
  * data gives the same sample.
  */
 export function sampleOf(data: unknown): unknown {
+  // Listing the keys of a dictionary takes longer than all the rest: once will do.
+  const keysOf = remembered((record: object) => Object.keys(record));
   for (let width = 32; ; width = width / 4) {
-    const budget = { left: width > NARROWEST ? SAMPLE_SIZE : Number.POSITIVE_INFINITY };
+    const budget = { left: width > NARROWEST ? SAMPLE_SIZE : Number.POSITIVE_INFINITY, keysOf };
     const sample = thin(data, width, budget);
     if (budget.left > 0) return sample;
   }
 }
 
-/** `budget` is what may still be taken, in characters; below 0 the sample is given up, and the rest is not looked at. */
-function thin(value: unknown, width: number, budget: { left: number }): unknown {
+function remembered<T extends object, R>(compute: (key: T) => R): (key: T) => R {
+  const known = new Map<T, R>();
+  return (key) => {
+    const found = known.get(key) ?? compute(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+interface Budget {
+  /** Characters that may still be taken; below 0 the sample is given up, and the rest is not looked at. */
+  left: number;
+  readonly keysOf: (record: object) => readonly string[];
+}
+
+function thin(value: unknown, width: number, budget: Budget): unknown {
   budget.left -= typeof value === 'string' ? Math.min(value.length, LONGEST_TEXT) : 6;
   if (typeof value === 'string') return value.length > LONGEST_TEXT ? cutText(value) : value;
   if (typeof value !== 'object' || value === null || budget.left < 0) return value;
   // Lists within lists: each level fewer, or the sample is as large as a power of the width.
   const inner = Math.max(1, Math.floor(width / 2));
   if (Array.isArray(value)) return pick(value, width).map((index) => thin(value[index], inner, budget));
-  const keys = Object.keys(value);
+  const keys = budget.keysOf(value);
   const most = Math.max(width, USUAL_FIELDS);
   const kept = keys.length > most ? spread(keys.length, width).map((index) => keys[index]!) : keys;
   return Object.fromEntries(
