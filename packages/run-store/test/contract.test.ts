@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import {
   type AgentRunStore,
@@ -202,6 +203,43 @@ describe('an in-memory store', () => {
     expect(store.counters.evicted).toBe(1);
     expect(await store.load('a')).toBeNull();
     expect(await store.load('c')).not.toBeNull();
+  });
+
+  it('lets what is over make room before what still waits', async () => {
+    const clock = aClock();
+    const store = new InMemoryAgentRunStore({ maxRuns: 2, now: clock.now });
+    await store.store('patient', aPausedRun());
+    await store.store('brief', aPausedRun(), { ttlSeconds: 1 });
+    clock.advance(1_000);
+    await store.store('next', aPausedRun());
+    expect(await store.load('patient')).not.toBeNull();
+    expect(store.counters.evicted).toBe(0);
+  });
+
+  it('counts its runs rightly through whatever happens to them', async () => {
+    const step = fc.record({
+      act: fc.constantFrom('store', 'consume', 'claim', 'cancel', 'advance', 'again'),
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const clock = aClock();
+        const store = new InMemoryAgentRunStore({ maxRuns: 3, ttlSeconds: 10, now: clock.now });
+        for (const { act, id } of steps) {
+          if (act === 'store') await store.store(id, aPausedRun());
+          else if (act === 'consume') await store.consume(id);
+          else if (act === 'claim') await store.claim(id, { leaseMs: 2_000, owner: 'w' });
+          else if (act === 'cancel') await store.cancel(id);
+          else if (act === 'advance') clock.advance(3_000);
+          else store.clear();
+        }
+        const kept = await Promise.all(['a', 'b', 'c', 'd'].map((id) => store.load(id)));
+        // A run stored anew while its predecessor is claimed counts twice.
+        expect(store.size).toBeGreaterThanOrEqual(kept.filter((run) => run !== null).length);
+        store.clear();
+        expect(store.size).toBe(0);
+      }),
+    );
   });
 
   it('forgets everything when cleared', async () => {

@@ -20,14 +20,49 @@ export interface Outcome {
   readonly bytes: Uint8Array | undefined;
   readonly expiresAt: number;
 }
+/** Kept by the slots themselves, so that a bound on runs costs nothing to watch. */
+export interface Tally {
+  runs: number;
+  /** No run ends before. */
+  earliestExpiry: number;
+}
+
 /** All that is known of one key. */
-export interface Slot {
-  waiting?: Run | undefined;
-  claimed?: Claimed | undefined;
-  outcome?: Outcome | undefined;
-  releasedToken?: string | undefined;
-  cell?: Kept | undefined;
-  readonly taken: Map<string, Run>;
+export class Slot {
+  readonly taken: Map<string, Run> = new Map();
+  outcome: Outcome | undefined;
+  releasedToken: string | undefined;
+  cell: Kept | undefined;
+  readonly #tally: Tally;
+  #waiting: Run | undefined;
+  #claimed: Claimed | undefined;
+
+  constructor(tally: Tally) {
+    this.#tally = tally;
+  }
+
+  get waiting(): Run | undefined {
+    return this.#waiting;
+  }
+
+  set waiting(run: Run | undefined) {
+    this.#count(this.#waiting, run);
+    this.#waiting = run;
+  }
+
+  get claimed(): Claimed | undefined {
+    return this.#claimed;
+  }
+
+  set claimed(run: Claimed | undefined) {
+    this.#count(this.#claimed, run);
+    this.#claimed = run;
+  }
+
+  #count(before: Run | undefined, after: Run | undefined): void {
+    this.#tally.runs += (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
+    if (after !== undefined) this.#tally.earliestExpiry = Math.min(this.#tally.earliestExpiry, after.expiresAt);
+  }
 }
 
 export function dropExpired(slot: Slot, at: number): void {
@@ -44,12 +79,6 @@ export function isEmpty(slot: Slot): boolean {
 
 export function runsOf(slot: Slot): number {
   return (slot.waiting === undefined ? 0 : 1) + (slot.claimed === undefined ? 0 : 1);
-}
-
-export function countRuns(slots: ReadonlyMap<RunKey, Slot>): number {
-  let runs = 0;
-  for (const slot of slots.values()) runs += runsOf(slot);
-  return runs;
 }
 
 export function leaseLives(claimed: Claimed | undefined, at: number): boolean {

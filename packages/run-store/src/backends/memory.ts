@@ -12,7 +12,7 @@ import type {
   TouchOptions,
 } from '../backend.js';
 import { sameBytes, startsWith } from '../bytes.js';
-import { countRuns, dropExpired, isEmpty, leaseLives, outliving, pageOf, runsOf, type Slot } from './memory-slots.js';
+import { dropExpired, isEmpty, leaseLives, outliving, pageOf, runsOf, Slot, type Tally } from './memory-slots.js';
 
 export interface MemoryRunBackendOptions {
   /** The oldest waiting run makes room when there are more; a claimed one never does. Default: no bound. */
@@ -47,6 +47,7 @@ const capabilities: RunBackendCapabilities = {
 export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryRunBackend {
   const { now = Date.now, maxRuns = Number.POSITIVE_INFINITY, onEvict = () => {} } = options;
   const slots = new Map<RunKey, Slot>();
+  const tally: Tally = { runs: 0, earliestExpiry: Number.POSITIVE_INFINITY };
   let sequence = 0;
   let lastFence = 0;
   /** What expired without being asked for again goes when the map has doubled: constant work a put, on average. */
@@ -61,20 +62,30 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     return slot;
   }
 
-  function evict(): void {
-    let surplus = countRuns(slots) - maxRuns;
+  function dropAllExpired(): void {
+    tally.earliestExpiry = Number.POSITIVE_INFINITY;
+    for (const key of [...slots.keys()]) {
+      const slot = slotAt(key);
+      for (const run of [slot?.waiting, slot?.claimed]) {
+        if (run !== undefined) tally.earliestExpiry = Math.min(tally.earliestExpiry, run.expiresAt);
+      }
+    }
+  }
+
+  function makeRoom(): void {
+    // What is over goes before what still waits.
+    if (now() >= tally.earliestExpiry) dropAllExpired();
     for (const [key, slot] of slots) {
-      if (surplus <= 0) return;
+      if (tally.runs <= maxRuns) return;
       if (slot.waiting === undefined) continue;
       slot.waiting = undefined;
-      surplus -= 1;
       onEvict(key);
       if (isEmpty(slot)) slots.delete(key);
     }
   }
 
   async function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
-    const slot: Slot = slotAt(key) ?? { taken: new Map() };
+    const slot = slotAt(key) ?? new Slot(tally);
     const present = slot.waiting ?? slot.claimed;
     if (put.existing === 'keep' && present !== undefined) {
       return startsWith(present.bytes, bytes) ? 'stored' : 'exists';
@@ -85,10 +96,10 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     slots.delete(key);
     slots.set(key, slot);
     if (slots.size > sweepAt) {
-      for (const known of [...slots.keys()]) slotAt(known);
+      dropAllExpired();
       sweepAt = Math.max(1024, 2 * slots.size);
     }
-    if (slots.size > maxRuns) evict();
+    if (tally.runs > maxRuns) makeRoom();
     return 'stored';
   }
 
@@ -252,9 +263,12 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
       return swept;
     },
     get size() {
-      for (const key of [...slots.keys()]) slotAt(key);
-      return countRuns(slots);
+      dropAllExpired();
+      return tally.runs;
     },
-    clear: () => slots.clear(),
+    clear() {
+      slots.clear();
+      tally.runs = 0;
+    },
   };
 }
