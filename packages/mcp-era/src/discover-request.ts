@@ -8,6 +8,12 @@ export interface EraAsker {
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Who asks, where nobody says. */
+export const DEFAULT_CLIENT_INFO: { readonly name: string; readonly version: string } = {
+  name: 'interlock-mcp-era',
+  version: '0.1.0',
+};
+
 export interface DiscoverRequest {
   readonly jsonrpc: '2.0';
   readonly id: string;
@@ -17,7 +23,7 @@ export interface DiscoverRequest {
 
 /** @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover */
 export function discoverRequest(version: McpModernVersion, id: string, asker: EraAsker = {}): DiscoverRequest {
-  const { clientInfo = { name: 'interlock-mcp-era', version: '0.1.0' }, capabilities = {} } = asker;
+  const { clientInfo = DEFAULT_CLIENT_INFO, capabilities = {} } = asker;
   return {
     jsonrpc: '2.0',
     id,

@@ -11,8 +11,9 @@ import {
   type MCPEraCache,
   type McpEraProbe,
   type McpEraProbeAnswer,
+  resolveMcpEra,
 } from '../src/index.js';
-import { DISCOVER, refusal, result } from './answers.js';
+import { ANSWERS, DISCOVER, refusal, result } from './answers.js';
 import { aClock, type Clock } from './clock.js';
 
 const HOUR = 3_600_000;
@@ -433,4 +434,23 @@ test('every resolution carries its evidence', async () => {
     section: 'server/discover',
   });
   expect((await resolve()).evidence).toMatchObject({ sent: 'nothing', rule: 'cached' });
+});
+
+describe('the plain resolver and the shared one agree', () => {
+  test.each(ANSWERS.filter(({ rule }) => rule !== 'silence on HTTP'))('on $name', async ({ transport, answer }) => {
+    const key = transport === 'stdio' ? 'stdio:["weather",[],""]' : KEY;
+    const probe: McpEraProbe = async () => answer;
+    const outcome = (resolving: Promise<{ era: unknown; probes: number }>): Promise<unknown> =>
+      resolving.then(({ era, probes }) => ({ era, probes })).catch(({ code, message }) => ({ code, message }));
+    const plain = resolveMcpEra({ probe, key, cache: createMcpEraCache(), probeSupported: true, serverName: key });
+    const shared = createEraResolver().resolve({ probe, key });
+    expect(await outcome(plain)).toEqual(await outcome(shared));
+  });
+
+  test('but on silence over HTTP, which the one takes for legacy and the other for an outage', async () => {
+    const probe: McpEraProbe = async () => ({ kind: 'timeout' });
+    const input = { probe, key: KEY, cache: createMcpEraCache(), probeSupported: true, serverName: 'weather' };
+    expect(await resolveMcpEra(input)).toMatchObject({ era: { kind: 'legacy' } });
+    await expect(createEraResolver().resolve({ probe, key: KEY })).rejects.toMatchObject({ code: 'ERA_UNAVAILABLE' });
+  });
 });

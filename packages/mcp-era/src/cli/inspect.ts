@@ -1,4 +1,5 @@
 /** Everything the command tells of one server: its era and why, and what it says of itself in that era. */
+import { DEFAULT_CLIENT_INFO } from '../discover-request.js';
 import { EraUndeterminedError } from '../errors.js';
 import { ServerExitedError } from '../exit-error.js';
 import { createHttpPost, createHttpProbe, type EraFetch } from '../http-probe.js';
@@ -152,7 +153,7 @@ function initializeRequest(): { readonly id: string } & Record<string, unknown> 
     params: {
       protocolVersion: LEGACY_VERSIONS[0],
       capabilities: {},
-      clientInfo: { name: 'interlock-mcp-era', version: '0.1.0' },
+      clientInfo: DEFAULT_CLIENT_INFO,
     },
   };
 }

@@ -1,4 +1,5 @@
 /** `connectClient`: from a target to a connected official client, in the right era, with at most one question. */
+import { DEFAULT_CLIENT_INFO } from '../discover-request.js';
 import { createEraResolver, type EraResolver } from '../resolver.js';
 import { Connection } from './connection.js';
 import type { ConnectOptions, EraConnection } from './options.js';
@@ -39,11 +40,7 @@ export async function connectClient(
 ): Promise<EraConnection<ConnectableClient>> {
   options.signal?.throwIfAborted();
   shared ??= createEraResolver();
-  const {
-    resolver = shared,
-    clientInfo = { name: 'interlock-mcp-era', version: '0.1.0' },
-    capabilities = {},
-  } = options;
+  const { resolver = shared, clientInfo = DEFAULT_CLIENT_INFO, capabilities = {} } = options;
   const load = options.importModule ?? importModule;
   const client = options.client ?? (await createOfficialClient({ clientInfo, capabilities }, load));
   const authContext = options.authContext ?? (await authContextOf(target, options.fetch));
