@@ -5,7 +5,8 @@ import { GateError } from './errors.js';
 import { GateBase, type GateOptions } from './gate-base.js';
 import type { GateModel } from './model.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
-import { type Condition, MachineModel, pathOf } from './xstate/machine-model.js';
+import { type Condition, MachineModel } from './xstate/machine-model.js';
+import { pathOf } from './xstate/state-text.js';
 
 /** The paths of a machine's states: `'cart'`, `'cart.full'`; of a machine whose type does not tell, any string. */
 export type PathOf<M extends AnyStateMachine> = PathsIn<StateValueFrom<M>>;

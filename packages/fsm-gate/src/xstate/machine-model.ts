@@ -10,7 +10,7 @@ import { GateError } from '../errors.js';
 import type { DeclaredState, GateEvent, GateModel, GateStep, ToolBinding } from '../model.js';
 import type { FsmSnapshot } from '../snapshot.js';
 import { definitionHash, isConditional, livingNeed, nodesOf, refuseLivingParts } from './definition.js';
-import { parseStateText, pathText, textOf, type Value } from './state-text.js';
+import { matches, parseStateText, pathOf, pathText, textOf } from './state-text.js';
 
 /** When a tool is open: in a state (by its path), under a tag, or whenever the machine can take an event. */
 export type Condition =
@@ -268,26 +268,6 @@ function can(snapshot: AnyMachineSnapshot, type: string, args: unknown): boolean
   } catch {
     return undefined;
   }
-}
-
-/** Whether the value is in the state at the path, or below it. */
-function matches(value: Value, [name, ...below]: readonly string[]): boolean {
-  if (name === undefined) return true;
-  if (typeof value === 'string') return value === name && below.length === 0;
-  return Object.hasOwn(value, name) && matches(value[name] ?? {}, below);
-}
-
-/** The names of a path text. */
-export function pathOf(text: string): string[] {
-  const names: string[] = [''];
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '.') names.push('');
-    else {
-      if (text[at] === '\\') at += 1;
-      names[names.length - 1] += text[at] ?? '';
-    }
-  }
-  return names;
 }
 
 /** A session is stored as JSON; a context that JSON loses would come back as another one. */

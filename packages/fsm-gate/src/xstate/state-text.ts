@@ -65,6 +65,26 @@ export function pathText(path: readonly string[]): string {
   return path.map(escapeName).join('.');
 }
 
+/** Whether the value is in the state at the path, or below it. */
+export function matches(value: Value, [name, ...below]: readonly string[]): boolean {
+  if (name === undefined) return true;
+  if (typeof value === 'string') return value === name && below.length === 0;
+  return Object.hasOwn(value, name) && matches(value[name] ?? {}, below);
+}
+
+/** The names of a path text. */
+export function pathOf(text: string): string[] {
+  const names: string[] = [''];
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '.') names.push('');
+    else {
+      if (text[at] === '\\') at += 1;
+      names[names.length - 1] += text[at] ?? '';
+    }
+  }
+  return names;
+}
+
 function escapeName(name: string): string {
   return name.replace(/[.|()\\]/g, '\\$&');
 }
