@@ -42,9 +42,19 @@ export class HostCalls {
 
   /** Hands a log entry to every host that has a call running here. */
   log(entry: LogEntry): boolean {
-    const channels = new Map([...this.#running].flatMap(({ channel }) => (channel ? [[channel.hostId, channel]] : [])));
-    for (const channel of channels.values()) channel.log?.(entry);
-    return channels.size > 0;
+    const hosts = this.#hosts();
+    for (const channel of hosts) channel.log?.(entry);
+    return hosts.length > 0;
+  }
+
+  /** Tells the hosts that have a call running here; the id says to the right one what it is about. */
+  elicitationComplete(elicitationId: string): void {
+    for (const channel of this.#hosts()) channel.elicitationComplete?.(elicitationId);
+  }
+
+  #hosts(): readonly HostChannel[] {
+    const channels = [...this.#running].flatMap(({ channel }) => (channel ? [channel] : []));
+    return [...new Map(channels.map((channel) => [channel.hostId, channel])).values()];
   }
 
   /** Asks the host of one call, with the call's clock suspended meanwhile. */

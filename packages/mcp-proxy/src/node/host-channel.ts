@@ -25,6 +25,8 @@ export interface HostChannel {
   /** The least severe level that the host wants to see; undefined = it wants none. */
   readonly logLevel?: string;
   log?(entry: LogEntry): void;
+  /** What the person was sent to a web page for is done (`notifications/elicitation/complete`). */
+  elicitationComplete?(elicitationId: string): void;
 }
 
 /** A log message of an upstream (`notifications/message`). */

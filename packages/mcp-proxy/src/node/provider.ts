@@ -209,6 +209,9 @@ async function openConnection(
       capabilities: relayedCapabilities(relay),
       prepare: (client) => {
         calls.serve(client, relay);
+        client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+          calls.elicitationComplete(params.elicitationId),
+        );
         client.setNotificationHandler('notifications/message', ({ params }) => {
           if (!calls.log(params)) options.onLog?.(serverName, params);
         });

@@ -178,6 +178,7 @@ function legacyChannel(ctx: ServerContext, host: LegacyHost): HostChannel {
     request: ask,
     ...(host.logLevel !== undefined && { logLevel: host.logLevel }),
     log: ({ level, data, logger }) => notify(ctx, 'notifications/message', { level, data, ...(logger && { logger }) }),
+    elicitationComplete: (elicitationId) => notify(ctx, 'notifications/elicitation/complete', { elicitationId }),
   };
 }
 

@@ -3,6 +3,7 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
   CreateMessageRequestSchema,
+  ElicitationCompleteNotificationSchema,
   ElicitRequestSchema,
   ListRootsRequestSchema,
   LoggingMessageNotificationSchema,
@@ -229,6 +230,21 @@ describe.each<Era>(['legacy', 'modern'])('a %s host', (hostEra) => {
     await one.call({ tool: 'release', server: 'up', args: {} });
     await held;
   });
+});
+
+it('a host of the older era is told when what it opened a web page for is done', async () => {
+  const client = new LegacyClient({ name: 'host', version: '1' }, { capabilities: { elicitation: { url: {} } } });
+  const complete: string[] = [];
+  client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept' }));
+  client.setNotificationHandler(
+    ElicitationCompleteNotificationSchema,
+    ({ params }) => void complete.push(params.elicitationId),
+  );
+  const transport = new LegacyTransport(new URL(await aGateway('legacy')));
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  closers.push(() => client.close());
+  await client.callTool({ name: 'mcp', arguments: { tool: 'ask-by-url', server: 'up', args: {} } });
+  await vi.waitFor(() => expect(complete).toEqual(['e1']));
 });
 
 it('the gateway is reached in memory too', async () => {
