@@ -61,7 +61,8 @@ function startTimer(callback: () => void, delayMs: number): () => void {
   return () => clearTimeout(timer);
 }
 
-function positive(value: number | undefined, fallback: number, name: string): number {
+/** @throws McpProxyError `INVALID_OPTIONS` naming the option, when it is given and no number above 0. */
+export function positive(value: number | undefined, fallback: number, name: string): number {
   if (value === undefined) return fallback;
   if (Number.isFinite(value) && value > 0) return value;
   throw new McpProxyError('INVALID_OPTIONS', `${name} must be a number above 0, not ${value}.`);

@@ -1,4 +1,5 @@
 /** Bounds a text answer, and keeps what was cut where it can be read on: in a spill of the host's, or here by cursor. */
+import { positive } from '../connection/settings.js';
 import type { OutputOptions } from '../options.js';
 import { reasonOf } from '../text/clean.js';
 import { byteLength, cutPage, type PageBounds } from '../text/pages.js';
@@ -36,9 +37,10 @@ export class BoundedOutput {
   #pendingBytes = 0;
 
   constructor(options: OutputOptions, hooks: OutputHooks) {
-    const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
-    this.#bounds = { maxBytes: Math.max(1, maxBytes - FOOTER_BYTES), maxLines: options.maxLines ?? DEFAULT_MAX_LINES };
-    this.#maxPendingBytes = options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES;
+    const maxBytes = positive(options.maxBytes, DEFAULT_MAX_BYTES, 'output.maxBytes');
+    const maxLines = positive(options.maxLines, DEFAULT_MAX_LINES, 'output.maxLines');
+    this.#bounds = { maxBytes: Math.max(1, maxBytes - FOOTER_BYTES), maxLines };
+    this.#maxPendingBytes = positive(options.maxPendingBytes, DEFAULT_MAX_PENDING_BYTES, 'output.maxPendingBytes');
     this.#spill = options.spill;
     this.#hooks = hooks;
   }

@@ -1,4 +1,5 @@
 /** How a proxy searches, with every default filled in. */
+import { positive } from '../connection/settings.js';
 import type { IMcpProxyToolOptions } from '../options.js';
 import type { ToolSearchOptions } from './options.js';
 import type { RankTools } from './rank.js';
@@ -17,9 +18,9 @@ export function readSearchSettings({ search, rank, rankCandidates }: IMcpProxyTo
   return {
     mode: search === 'or' ? 'or' : 'ranked',
     options,
-    limit: options.limit ?? 10,
-    maxTokens: options.maxTokens ?? 800,
+    limit: positive(options.limit, 10, 'search.limit'),
+    maxTokens: positive(options.maxTokens, 800, 'search.maxTokens'),
     rank,
-    rankCandidates: rankCandidates ?? 50,
+    rankCandidates: rankCandidates === 'all' ? 'all' : positive(rankCandidates, 50, 'rankCandidates'),
   };
 }

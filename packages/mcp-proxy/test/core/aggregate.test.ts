@@ -60,9 +60,16 @@ describe('specs given to the proxy', () => {
     expect(() => new McpProxyTool(providerOf({}), [spec as any])).toThrow(message);
   });
 
-  test('an option that cannot be used is refused with its name', () => {
-    expect(() => new McpProxyTool(providerOf({}), [], { connectTimeoutMs: -1 })).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('connectTimeoutMs') }),
+  test.each([
+    [{ connectTimeoutMs: -1 }, 'connectTimeoutMs'],
+    [{ backoff: { factor: 0 } }, 'backoff.factor'],
+    [{ output: { maxBytes: Number.NaN } }, 'output.maxBytes'],
+    [{ output: { maxLines: 0 } }, 'output.maxLines'],
+    [{ search: { limit: 0 } }, 'search.limit'],
+    [{ rankCandidates: -5 }, 'rankCandidates'],
+  ])('an option that cannot be used is refused with its name: %j', (options, name) => {
+    expect(() => new McpProxyTool(providerOf({}), [], options)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(name) }),
     );
   });
 });
