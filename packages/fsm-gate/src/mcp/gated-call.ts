@@ -1,4 +1,5 @@
 /** One call through the gate: reserve, run the handler, then commit, roll back, release or hold. */
+import { type Awaitable, isPending } from '../awaitable.js';
 import type { GateCall, GateSessions } from '../sessions-types.js';
 import { GateRpcError } from './errors.js';
 import type { HeldTasks } from './held-tasks.js';
@@ -18,7 +19,7 @@ import { StateKeyError } from './state-key.js';
 /** What calls are judged with. */
 export interface GatedCallOptions {
   readonly sessions: GateSessions;
-  readonly stateKey: (facts: RequestFacts) => string | undefined | Promise<string | undefined>;
+  readonly stateKey: (facts: RequestFacts) => Awaitable<string | undefined>;
   readonly tasks: HeldTasks;
   readonly refusal: RefusalRenderer;
   readonly onError: (error: unknown) => void;
@@ -37,11 +38,15 @@ export interface PendingCall {
   readonly boundAs: readonly string[];
 }
 
-/** Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. */
+/**
+ * Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. What can
+ * be had at once is not waited for: every promise here is on the way of every call.
+ */
 export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  let admission: Admission;
+  let admission: McpAdmission;
   try {
-    admission = await admit(pending, options);
+    const asked = admit(pending, options);
+    admission = isPending(asked) ? await asked : asked;
   } catch (error) {
     return refuse(pending, refusalOf(error, pending, options), options);
   }
@@ -72,7 +77,8 @@ export async function runGated(pending: PendingCall, options: GatedCallOptions):
   }
   try {
     // Before the answer leaves, so that the next call of this client finds the new state.
-    await call.commit(result);
+    const settled = call.settle(result);
+    if (isPending(settled)) await settled;
     return result;
   } catch (error) {
     options.onError(error);
@@ -80,36 +86,37 @@ export async function runGated(pending: PendingCall, options: GatedCallOptions):
   }
 }
 
-type Admission =
+type McpAdmission =
   | { readonly kind: 'admitted'; readonly call: GateCall }
   | { readonly kind: 'refused'; readonly decision: CallRefusal };
 
-/** Not `async`: every promise here is on the way of every call. */
-function admit(pending: PendingCall, options: GatedCallOptions): Promise<Admission> {
+function admit(pending: PendingCall, options: GatedCallOptions): Awaitable<McpAdmission> {
   const key = options.stateKey(pending.facts);
-  if (typeof key !== 'object') return reserve(key, pending, options);
-  return key.then((resolved) => reserve(resolved, pending, options));
+  if (!isPending(key)) return admitTo(key, pending, options);
+  return key.then((resolved) => admitTo(resolved, pending, options));
 }
 
-function reserve(key: string | undefined, pending: PendingCall, { sessions }: GatedCallOptions): Promise<Admission> {
+function admitTo(
+  key: string | undefined,
+  pending: PendingCall,
+  { sessions }: GatedCallOptions,
+): Awaitable<McpAdmission> {
   const { facts, boundAs } = pending;
   const [tool = ''] = boundAs;
-  if (key === undefined) {
-    return Promise.resolve({ kind: 'refused', decision: { kind: 'refused', reason: 'no_session', tool } });
-  }
-  const waiting = facts.signal === undefined ? {} : { signal: facts.signal };
-  const admission: Promise<Admission> = sessions.reserve(key, tool, facts.arguments, waiting);
+  if (key === undefined) return { kind: 'refused', decision: { kind: 'refused', reason: 'no_session', tool } };
+  const waiting = facts.signal === undefined ? undefined : { signal: facts.signal };
+  const admission = sessions.admit(key, tool, facts.arguments, waiting);
   if (boundAs.length === 1) return admission;
-  return admission.then((admitted) => askOthers(admitted, key, pending, sessions));
+  return Promise.resolve(admission).then((admitted) => askOthers(admitted, key, pending, sessions));
 }
 
 /** The other bindings of a resource must be open too; they move nothing. */
 async function askOthers(
-  admission: Admission,
+  admission: McpAdmission,
   key: string,
   { boundAs, facts }: PendingCall,
   sessions: GateSessions,
-): Promise<Admission> {
+): Promise<McpAdmission> {
   if (admission.kind === 'refused') return admission;
   try {
     for (const other of boundAs.slice(1)) {

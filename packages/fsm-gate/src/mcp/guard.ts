@@ -1,4 +1,5 @@
 /** What stands before one server: judges its lists and calls, and knows when its connection ends. */
+import type { Awaitable } from '../awaitable.js';
 import type { GateSessions } from '../sessions-types.js';
 import type { AttachSettings } from './attach.js';
 import { GateAttachError } from './errors.js';
@@ -225,7 +226,7 @@ export class GateGuard {
   }
 
   /** Without a promise where the resolver needs none: this is on the way of every call. */
-  #stateKey(facts: RequestFacts): string | undefined | Promise<string | undefined> {
+  #stateKey(facts: RequestFacts): Awaitable<string | undefined> {
     const key = this.#settings.stateKey(facts);
     if (typeof key === 'string' || key === undefined) return this.#own(facts, key);
     return Promise.resolve(key).then((resolved) => this.#own(facts, resolved));

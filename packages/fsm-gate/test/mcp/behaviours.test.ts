@@ -196,7 +196,7 @@ describe.each(KINDS)('$name', (kind) => {
     const broken = {
       ...shop.sessions,
       inspect: () => Promise.reject(new Error('redis://secret-host is down')),
-      reserve: () => Promise.reject(new Error('redis://secret-host is down')),
+      admit: () => Promise.reject(new Error('redis://secret-host is down')),
     };
     const client = await serve(kind, shop, { sessions: broken, ...HIDE });
     const listed = await client.listTools().catch((error: unknown) => String(error));
