@@ -21,7 +21,9 @@ export function newAgentRunId(): string {
 }
 
 /** The same for a sub-agent's run. */
-export const newSubAgentRunId: () => string = newAgentRunId;
+export function newSubAgentRunId(): string {
+  return newAgentRunId();
+}
 
 /** Throws `INVALID_RUN_ID` unless `runId` is 1 to 512 characters, well-formed, without control characters. */
 export function checkRunId(runId: unknown): asserts runId is string {
