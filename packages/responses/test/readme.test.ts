@@ -2,9 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
+import { FORMATS } from '../src/compact/formats.js';
 import * as api from '../src/index.js';
 import { renderGallery } from './support/gallery.js';
+import { shapes } from './support/shapes.js';
 
 const root = new URL('../', import.meta.url);
 const readmeUrl = new URL('README.md', root);
@@ -74,3 +77,36 @@ describe('the examples run', () => {
     });
   });
 });
+
+test('the README’s figures are those of this code', () => {
+  const readme = readFileSync(readmeUrl, 'utf8');
+  const table = readme.slice(readme.indexOf('## Figures'), readme.indexOf('## License'));
+  const shown = [...table.matchAll(/^\| ([a-z ]+?) +\|(.*)\|$/gm)].map((match) => [
+    match[1]!,
+    ...match[2]!.split('|').map((cell) => cell.trim()),
+  ]);
+  const figures = shapes.map((shape) => figuresOf(shape.name, shape.make(100)));
+  expect(shown.length).toBeGreaterThan(10);
+  for (const row of shown.filter(([name]) => name !== 'shape'))
+    expect(row).toEqual(figures.find(([name]) => name === row[0]));
+});
+
+/** Tokens against compact JSON, by o200k: pretty JSON, the best TOON, and what `compact` keeps. */
+function figuresOf(name: string, data: unknown): string[] {
+  const json = o200k(JSON.stringify(data));
+  const percent = (tokens: number) => {
+    const share = Math.round((tokens / json - 1) * 100);
+    return `${share > 0 ? '+' : share < 0 ? '−' : ''}${Math.abs(share)} %`;
+  };
+  const toon = FORMATS.filter((format) => format.notation === 'toon').map((format) =>
+    o200k(format.encode(data) ?? JSON.stringify(data)),
+  );
+  const kept = api.compact(data, { countTokens: o200k });
+  const { format } = kept._meta['interlock/compact'] as { format: string };
+  return [
+    name,
+    percent(o200k(JSON.stringify(data, null, 2))),
+    percent(Math.min(...toon)),
+    `${percent(o200k(kept.content[0]!.text))} (${format})`,
+  ];
+}
