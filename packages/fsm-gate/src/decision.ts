@@ -58,22 +58,34 @@ function search(
   keyOf: (at: FsmSnapshot) => string,
   limit: number,
 ): string[] | undefined {
+  const senders = sendersByEvent(model);
   const seen = new Set([keyOf(from)]);
   const queue: { at: FsmSnapshot; path: string[] }[] = [{ at: from, path: [] }];
   for (const { at, path } of queue) {
     const closed = model.closedTools(at);
     if (path.length > 0 && !closed.has(tool)) return path;
-    for (const binding of model.bindings.values()) {
-      for (const event of closed.has(binding.tool) ? [] : binding.events) {
-        const next = tryStep(model, at, event);
-        const key = keyOf(next);
-        if (seen.has(key) || seen.size >= limit) continue;
-        seen.add(key);
-        queue.push({ at: next, path: [...path, binding.tool] });
-      }
+    for (const event of model.eventsAt(at)) {
+      const sender = senders.get(event)?.find((name) => !closed.has(name));
+      if (sender === undefined) continue;
+      const next = tryStep(model, at, event);
+      const key = keyOf(next);
+      if (seen.has(key) || seen.size >= limit) continue;
+      seen.add(key);
+      queue.push({ at: next, path: [...path, sender] });
     }
   }
   return undefined;
+}
+
+function sendersByEvent(model: GateModel): Map<string, string[]> {
+  const senders = new Map<string, string[]>();
+  for (const { tool, events } of model.bindings.values())
+    for (const event of events) {
+      const tools = senders.get(event);
+      if (tools) tools.push(tool);
+      else senders.set(event, [tool]);
+    }
+  return senders;
 }
 
 /** The default words for a model: what is wrong, and what to call instead. */
