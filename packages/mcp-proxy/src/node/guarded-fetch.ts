@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { UpstreamError } from './errors.js';
+import { pinnedFetch } from './pinned-fetch.js';
 import { addressKind } from './private-address.js';
 
 export interface GuardedFetchOptions {
@@ -28,15 +29,16 @@ const DEFAULT_MAX_BODY_BYTES = 16 * 1024 * 1024;
  */
 export function createGuardedFetch(options: GuardedFetchOptions): FetchLike {
   const trusted = new URL(options.url);
-  const send = options.fetch ?? fetch;
   const resolve = options.resolve ?? systemResolve;
-  return async (input, init) => {
+  return async (input, init = {}) => {
     const url = new URL(input);
-    const foreign = url.origin !== trusted.origin;
-    if (foreign) await assertOutside(url, trusted, options.serverName, resolve);
-    const headers = foreign ? withoutOwn(init?.headers, options.ownHeaders ?? {}) : init?.headers;
-    const response = await send(url, { ...init, ...(headers && { headers }), redirect: 'manual' });
-    return bounded(response, options);
+    const own = { ...init, redirect: 'manual' as const };
+    if (url.origin === trusted.origin) return bounded(await (options.fetch ?? fetch)(url, own), options);
+    const address = await publicAddress(url, trusted, options.serverName, resolve);
+    const foreign = { ...own, headers: withoutOwn(init.headers, options.ownHeaders ?? {}) };
+    if (options.fetch) return bounded(await options.fetch(url, foreign), options);
+    // A name may resolve to something else a moment later; the address that was checked does not.
+    return pinnedFetch({ url, address, init: foreign, maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES });
   };
 }
 
@@ -49,13 +51,13 @@ function withoutOwn(headers: RequestInit['headers'], own: Readonly<Record<string
   return kept;
 }
 
-/** Throws when `url` leads into the network of this machine. */
-async function assertOutside(
+/** An address of `url` to connect to; throws when it leads into the network of this machine. */
+async function publicAddress(
   url: URL,
   trusted: URL,
   serverName: string,
   resolve: (hostname: string) => Promise<readonly string[]>,
-): Promise<void> {
+): Promise<string> {
   const refuse = (why: string): UpstreamError =>
     new UpstreamError(
       'UPSTREAM_ADDRESS_REFUSED',
@@ -64,12 +66,14 @@ async function assertOutside(
         `If that is where the server lives, write it as its "url".`,
     );
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('is no web address');
-  const kinds = (await addressesOf(url.hostname, resolve)).map(addressKind);
-  if (kinds.length === 0) throw refuse('has no address');
-  if (kinds.every((kind) => kind === 'public')) return;
+  const addresses = await addressesOf(url.hostname, resolve);
+  const kinds = addresses.map(addressKind);
+  const [first] = addresses;
+  if (first === undefined) throw refuse('has no address');
+  if (kinds.every((kind) => kind === 'public')) return first;
   if (kinds.every((kind) => kind === 'loopback')) {
     const own = (await addressesOf(trusted.hostname, resolve)).map(addressKind);
-    if (own.length > 0 && own.every((kind) => kind === 'loopback')) return;
+    if (own.length > 0 && own.every((kind) => kind === 'loopback')) return first;
   }
   throw refuse('is an address of a private network');
 }

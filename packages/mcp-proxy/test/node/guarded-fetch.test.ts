@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGuardedFetch } from '../../src/node/guarded-fetch.js';
 import { addressKind } from '../../src/node/private-address.js';
+import { listen } from '../fixtures/http-upstreams.js';
 
 function aFetch(url: string, addresses: Record<string, string[]> = {}) {
   const requests: { url: string; headers: Headers; redirect: RequestInit['redirect'] }[] = [];
@@ -58,6 +59,31 @@ describe('a remote server', () => {
     const { guarded } = aFetch('http://localhost:3000/mcp', { localhost: ['127.0.0.1', '::1'] });
     expect((await guarded('http://127.0.0.1:9000/authorize')).status).toBe(200);
     await expect(guarded('http://192.168.0.1/')).rejects.toMatchObject({ code: 'UPSTREAM_ADDRESS_REFUSED' });
+  });
+
+  it('that resolves to another address once it was checked is not reached there', async () => {
+    const inside = await listen((_request, response) => void response.end('the secret'));
+    const outside = await listen((request, response) => void response.end(`${request.method} ${request.headers.host}`));
+    // Both are on this machine, where tests live; what differs is the port's owner, and the name says only "rebinding".
+    const { port } = new URL(outside.origin);
+    let asked = 0;
+    const guarded = createGuardedFetch({
+      serverName: 'up',
+      url: inside.origin,
+      resolve: async () => {
+        asked += 1;
+        return ['127.0.0.1'];
+      },
+    });
+    const response = await guarded(`http://rebinding.invalid:${port}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ a: 'b' }),
+    });
+    // The name does not exist: only the address that was checked can have been used.
+    expect(await response.text()).toBe(`POST rebinding.invalid:${port}`);
+    expect(asked).toBe(1);
+    await inside.close();
+    await outside.close();
   });
 
   it('never has a redirect followed behind our back', async () => {
