@@ -1,6 +1,6 @@
 /** The classifier: one answer in, one verdict with its evidence out. Pure; it keeps no count of retries. */
 import { MCPProtocolError } from './errors.js';
-import { errorInBody, readDiscover } from './message.js';
+import { errorInBody, readDiscover, textsOf } from './message.js';
 import { ERA_RULES, type EraRuleName } from './rules.js';
 import type { EraTransportKind, McpEraProbeAnswer } from './types.js';
 import type { EraVerdict } from './verdict.js';
@@ -116,22 +116,18 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
     if (status === 404 && code === METHOD_NOT_FOUND) return rule('404 with -32601', { version: requested, error });
     if (!MODERN_CODES.includes(code)) return rule('not a modern error');
     if (code !== UNSUPPORTED_VERSION) return rule('a modern error', { version: requested, error });
-    const { supported } = Object(data);
-    const offered = Array.isArray(supported) ? supported : [];
+    const offered = textsOf(Object(data).supported);
     const version = newestCommonVersion(offered, MODERN_VERSIONS);
     if (version && !retried) return rule('offers a modern version', { version });
     // One that refuses the very version it offers is not to be believed about the others.
     return fallBack(version ? [version] : offered);
   }
 
-  function fallBack(offered: readonly unknown[]): EraVerdict {
+  function fallBack(offered: readonly string[]): EraVerdict {
     const version = newestCommonVersion(offered, LEGACY_VERSIONS);
     return version
       ? rule('only legacy versions in common', { version })
-      : rule('no version in common', {
-          offered: offered.map(String),
-          spoken: [...MODERN_VERSIONS, ...LEGACY_VERSIONS],
-        });
+      : rule('no version in common', { offered, spoken: [...MODERN_VERSIONS, ...LEGACY_VERSIONS] });
   }
 
   /** The verdict of a row, with what it needs besides. */

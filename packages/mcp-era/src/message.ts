@@ -8,7 +8,8 @@ export function errorInBody(body: string): MCPProtocolError | undefined {
   try {
     // A batch of one has been seen.
     const { code, message, data } = [JSON.parse(body)].flat()[0].error;
-    return Number.isInteger(code) ? new MCPProtocolError(code, String(message), data) : undefined;
+    const text = typeof message === 'string' ? message : '';
+    return Number.isInteger(code) ? new MCPProtocolError(code, text, data) : undefined;
   } catch {
     return undefined; // no JSON, or no error in it
   }
@@ -18,10 +19,13 @@ export function errorInBody(body: string): MCPProtocolError | undefined {
 export function readDiscover(
   result: unknown,
 ): (MCPDiscoverResult & { readonly supportedVersions: readonly string[] }) | undefined {
-  const { supportedVersions: listed } = Object(result);
-  const supportedVersions = Array.isArray(listed) ? listed.filter(versionDate) : [];
+  const supportedVersions = textsOf(Object(result).supportedVersions).filter(versionDate);
   return supportedVersions.length ? { ...(result as MCPDiscoverResult), supportedVersions } : undefined;
 }
+
+/** The strings of a list. What else is in it is not looked at: a value from a peer may throw when it is made text of. */
+export const textsOf = (list: unknown): string[] =>
+  Array.isArray(list) ? list.filter((text) => typeof text === 'string') : [];
 
 /** The name and version a modern server gives of itself, in `_meta` under the reserved key; self-reported, not proven. */
 export function serverInfoFromDiscover(

@@ -21,15 +21,12 @@ export const LEGACY_VERSIONS: readonly [McpLegacyVersion, ...McpLegacyVersion[]]
  * The day a version names, in milliseconds since 1970; `NaN` for what is no `YYYY-MM-DD`.
  * Versions are compared as days, because as text `DRAFT-2026` would come after every real version.
  */
-export function versionDate(version: unknown): number {
-  return Date.parse(/^\d{4}-\d\d-\d\d$/.test(version as string) ? (version as string) : '');
+export function versionDate(version: string): number {
+  return Date.parse(/^\d{4}-\d\d-\d\d$/.test(version) ? version : '');
 }
 
 /** The first of `spoken` (newest first) whose day `offered` names too. */
-export function newestCommonVersion<V extends string>(
-  offered: readonly unknown[],
-  spoken: readonly V[],
-): V | undefined {
+export function newestCommonVersion<V extends string>(offered: readonly string[], spoken: readonly V[]): V | undefined {
   const days = offered.map(versionDate);
   return spoken.find((version) => days.includes(versionDate(version)));
 }

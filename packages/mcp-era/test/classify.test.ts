@@ -11,7 +11,7 @@ import {
   serverInfoFromDiscover,
 } from '../src/index.js';
 import { newestCommonVersion, versionDate } from '../src/versions.js';
-import { ANSWERS, DISCOVER, refusal, result } from './answers.js';
+import { ANSWERS, DISCOVER, ID, refusal, result } from './answers.js';
 
 describe('every answer has its verdict, its rule and its section', () => {
   test('the table has at least sixty answers, and every rule that an answer can decide', () => {
@@ -193,6 +193,33 @@ describe('versions are compared as days', () => {
       }),
     );
   });
+});
+
+test('no JSON makes the classifier throw, though it turns on whoever makes text of it', () => {
+  const hostile = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom({ toString: 1, valueOf: 1 }, { toString: null }, [[{ toString: 1 }]]),
+  );
+  fc.assert(
+    fc.property(hostile, hostile, fc.constantFrom(-32022, -32020, -32601), (a, b, code) => {
+      const bodies = [
+        result(a),
+        result({ supportedVersions: [a, b] }),
+        result({ ...DISCOVER, supportedVersions: [a, '2026-07-28', b] }),
+        JSON.stringify({ jsonrpc: '2.0', id: a, error: { code, message: b, data: { supported: [a, b] } } }),
+        JSON.stringify({ jsonrpc: '2.0', id: ID, error: { code, message: 'no', data: { supported: a } } }),
+        JSON.stringify([a, { error: b }]),
+      ];
+      for (const body of bodies) {
+        for (const status of [200, 400, 404, 500]) {
+          const answer = answerFromHttp({ status, body }, ID);
+          const { kind, evidence } = classifyEraAnswer(answer, { transport: 'http' });
+          expect(['modern', 'legacy', 'retry', 'undetermined']).toContain(kind);
+          expect(evidence.received).toBeTypeOf('string');
+        }
+      }
+    }),
+  );
 });
 
 test('no answer whatsoever makes the classifier throw', () => {

@@ -311,6 +311,25 @@ describe('every server of a config', () => {
   });
 });
 
+test('what a server says of itself cannot steer the terminal', async () => {
+  const name = '\u001b[2J\u001b]0;owned\u0007weather\r\nera: modern';
+  const _meta = { 'io.modelcontextprotocol/serverInfo': { name, version: '\u202e1.0' } };
+  const server = await opened(
+    startServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 'interlock-era-probe', result: { ...DISCOVER, _meta } }));
+    }),
+  );
+  const { out } = await run([server.url]);
+  expect(out).toContain('weather  era: modern');
+  const config = join(dir, 'mcp.json');
+  await writeFile(config, JSON.stringify({ mcpServers: { one: { url: server.url } } }));
+  for (const text of [out, (await run(['--all', config])).out]) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u202e]/);
+  }
+});
+
 describe('explain', () => {
   const raw = (head: string, body: string): string => `${head}\r\nContent-Type: application/json\r\n\r\n${body}`;
 

@@ -38,7 +38,7 @@ export function printTable(reports: readonly EraReport[]): string {
     `${Math.round(latencyMs)} ms`,
     evidence ? evidence.rule : (error ?? ''),
   ]);
-  const rows = [['NAME', 'ERA', 'VERSIONS', 'SERVER', 'LATENCY', 'REASON'], ...cells];
+  const rows = [['NAME', 'ERA', 'VERSIONS', 'SERVER', 'LATENCY', 'REASON'], ...cells.map((row) => row.map(plain))];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return `${rows
     .map((row) =>
@@ -65,4 +65,8 @@ const see = (section: string): string =>
   section.startsWith('decisions/') ? `docs/${section} of @mcp-interlock/mcp-era` : SPECIFICATION + section;
 
 const lines = (rows: readonly (readonly [string, string])[]): string =>
-  rows.map(([label, text]) => `${label}${text && `: ${text}`}\n`).join('');
+  rows.map(([label, text]) => `${plain(label)}${text && `: ${plain(text)}`}\n`).join('');
+
+/** What a server says of itself must not steer the terminal it is shown on. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, ' ');
