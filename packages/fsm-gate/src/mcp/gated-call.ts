@@ -4,7 +4,7 @@ import type { GateCall, GateSessions } from '../sessions-types.js';
 import { GateRpcError } from './errors.js';
 import type { HeldTasks } from './held-tasks.js';
 import type { StoredHandler, WireRequest } from './interception.js';
-import { outcomeOfCall } from './outcome.js';
+import { type CallOutcome, outcomeOfCall } from './outcome.js';
 import {
   type CallRefusal,
   type RefusalRenderer,
@@ -23,6 +23,8 @@ export interface GatedCallOptions {
   readonly tasks: HeldTasks;
   readonly refusal: RefusalRenderer;
   readonly onError: (error: unknown) => void;
+  /** Marks a request's context with what it is judged for. */
+  readonly judging: symbol;
 }
 
 /** The call and how to run it. */
@@ -38,51 +40,75 @@ export interface PendingCall {
   readonly boundAs: readonly string[];
 }
 
+/** Whether the call is judged further up already, for the same thing. */
+export function isBeingJudged({ context, boundAs }: PendingCall, { judging }: GatedCallOptions): boolean {
+  return isRecord(context) && (context as Marked)[judging] === boundAs[0];
+}
+
+type Marked = Record<PropertyKey, unknown>;
+
 /**
  * Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. What can
  * be had at once is not waited for: every promise here is on the way of every call.
  */
 export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  let admission: McpAdmission;
+  const { request, context, handler, boundAs } = pending;
+  const marked: Marked = isRecord(context) ? context : {};
+  marked[options.judging] = boundAs[0];
+  let call: GateCall | undefined;
   try {
     const asked = admit(pending, options);
-    admission = isPending(asked) ? await asked : asked;
+    const admission = isPending(asked) ? await asked : asked;
+    if (admission.kind === 'refused') return refuse(pending, admission.decision, options);
+    call = admission.call;
+    const result = await handler(request, context);
+    const ended = end(call, outcomeOfCall(request, result), pending, result, options);
+    return isPending(ended) ? await ended : ended;
   } catch (error) {
-    return refuse(pending, refusalOf(error, pending, options), options);
-  }
-  if (admission.kind === 'refused') return refuse(pending, admission.decision, options);
-  const { call } = admission;
-  let result: unknown;
-  try {
-    result = await pending.handler(pending.request, pending.context);
-  } catch (error) {
+    // A refusal is an error already where there is no other way to say it.
+    if (call === undefined && error instanceof GateRpcError) throw error;
+    if (call === undefined) return refuse(pending, refusalOf(error, pending, options), options);
+    // Idempotent: a call that was ended stays so.
     await call.rollback('threw');
     throw error;
+  } finally {
+    marked[options.judging] = undefined;
   }
-  const outcome = outcomeOfCall(pending.request, result);
+}
+
+/** Ends a call whose handler answered, and gives what the client gets. */
+function end(
+  call: GateCall,
+  outcome: CallOutcome,
+  pending: PendingCall,
+  result: unknown,
+  options: GatedCallOptions,
+): unknown | Promise<unknown> {
   switch (outcome.kind) {
     case 'success':
-      break;
+      return commit(call, pending, result, options);
     case 'failure':
-      await call.rollback(outcome.reason);
-      return result;
+      return call.rollback(outcome.reason).then(() => result);
     case 'input_required':
-      await call.rollback('input_required');
-      return result;
+      return call.rollback('input_required').then(() => result);
     case 'task':
-      await options.tasks.hold(outcome, call);
-      return result;
+      return options.tasks.hold(outcome, call).then(() => result);
     default:
       return outcome satisfies never;
   }
-  try {
-    // Before the answer leaves, so that the next call of this client finds the new state.
-    const settled = call.settle(result);
-    if (isPending(settled)) await settled;
-    return result;
-  } catch (error) {
-    options.onError(error);
+}
+
+/** Before the answer leaves, so that the next call of this client finds the new state. */
+function commit(call: GateCall, pending: PendingCall, result: unknown, { onError }: GatedCallOptions): unknown {
+  const failed = (error: unknown): unknown => {
+    onError(error);
     return effectNotRecorded(pending, result);
+  };
+  try {
+    const settled = call.settle(result);
+    return isPending(settled) ? settled.then(() => result, failed) : result;
+  } catch (error) {
+    return failed(error);
   }
 }
 

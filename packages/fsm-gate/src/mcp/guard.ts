@@ -3,7 +3,7 @@ import type { Awaitable } from '../awaitable.js';
 import type { GateSessions } from '../sessions-types.js';
 import type { AttachSettings } from './attach.js';
 import { GateAttachError } from './errors.js';
-import { type GatedCallOptions, type PendingCall, runGated } from './gated-call.js';
+import { type GatedCallOptions, isBeingJudged, type PendingCall, runGated } from './gated-call.js';
 import { HeldTasks } from './held-tasks.js';
 import type { InterceptedServer, Interceptor, Interceptors, StoredHandler, WireRequest } from './interception.js';
 import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } from './list-changes.js';
@@ -44,8 +44,6 @@ export class GateGuard {
   readonly #calls: GatedCallOptions;
   /** The keys that live and die with this connection, once they were used. */
   readonly #ownKeys = new Set<string>();
-  /** Marks a request's context with what it is judged for, so that a handler which wraps the guarded one is not judged twice. */
-  readonly #judging: symbol = Symbol('interlock: judging');
   #intercepted: InterceptedServer | undefined;
   #connectionId: string;
 
@@ -59,7 +57,15 @@ export class GateGuard {
     this.#changes = new ConnectionChanges(server, this.#changesOptions(this.#coalescer));
     this.#names = new BoundNames(sessions.model.bindings);
     const { refusal, onError } = settings;
-    this.#calls = { sessions, tasks: this.#tasks, refusal, onError, stateKey: (facts) => this.#stateKey(facts) };
+    const judging = Symbol('interlock: judging');
+    this.#calls = {
+      sessions,
+      tasks: this.#tasks,
+      refusal,
+      onError,
+      judging,
+      stateKey: (facts) => this.#stateKey(facts),
+    };
     this.interceptors = this.#buildInterceptors();
   }
 
@@ -179,17 +185,11 @@ export class GateGuard {
     return this.#judge(pending);
   }
 
-  async #judge(pending: PendingCall): Promise<unknown> {
-    const { request, context, handler, boundAs } = pending;
-    if (!isRecord(context)) return runGated(pending, this.#calls);
-    const marked: Record<PropertyKey, unknown> = context;
-    if (marked[this.#judging] === boundAs[0]) return handler(request, context);
-    try {
-      marked[this.#judging] = boundAs[0];
-      return await runGated(pending, this.#calls);
-    } finally {
-      marked[this.#judging] = undefined;
-    }
+  #judge(pending: PendingCall): Promise<unknown> {
+    const { request, context, handler } = pending;
+    // A handler that wraps the guarded one comes by here again.
+    if (isBeingJudged(pending, this.#calls)) return Promise.resolve(handler(request, context));
+    return runGated(pending, this.#calls);
   }
 
   /** An answer about a task may tell that it has ended. */
