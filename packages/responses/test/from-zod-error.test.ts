@@ -94,6 +94,12 @@ test('values of secret fields are never repeated', () => {
   for (const secret of ['hunter2', 'sk-12345', '9876']) expect(text).not.toContain(secret);
 });
 
+test('a value that the error itself carries is not repeated', () => {
+  const { error } = z.object({ note: z.number() }).safeParse({ note: 'hunter2' }, { reportInput: true });
+  expect(JSON.stringify(error!.issues)).toContain('hunter2');
+  expect(JSON.stringify(fromZodError(error!))).not.toContain('hunter2');
+});
+
 test('a Standard Schema’s issues will do', () => {
   const parsed = parseToolError(
     fromZodError({ issues: [{ message: 'must be even', path: [{ key: 'n' }, 0] }] }, { input: { n: [3] } }),

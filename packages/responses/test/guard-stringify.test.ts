@@ -61,6 +61,15 @@ describe('guardStringify', () => {
     ]);
   });
 
+  test('a listener that throws does not cost the text', () => {
+    const stringify = guardStringify(onlyId, {
+      onFallback: () => {
+        throw new Error('disk full');
+      },
+    });
+    expect(stringify({ id: 1, a: 2 })).toBe('{"id":1,"a":2}');
+  });
+
   test('works in success', () => {
     expect(textOf(success({ id: 1, name: 'x' }, guardStringify(onlyId)))).toBe('{"id":1,"name":"x"}');
   });

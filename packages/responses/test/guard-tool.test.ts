@@ -69,6 +69,21 @@ describe('guardTool', () => {
     }
   });
 
+  test('a log that rejects, or an id that cannot be made, does not cost the answer either', async () => {
+    const handler = () => {
+      throw new Error('x');
+    };
+    const rejecting = guardTool(handler, { onError: () => Promise.reject(new Error('disk full')) });
+    expect(parseToolError(await rejecting())?.code).toBe('INTERNAL_ERROR');
+    const noId = guardTool(handler, {
+      onError: () => undefined,
+      newId: () => {
+        throw new Error('no randomness');
+      },
+    });
+    expect(parseToolError(await noId())?.details.correlation_id).toBe('none');
+  });
+
   test('a log that throws does not cost the answer', async () => {
     const run = guardTool(
       () => {

@@ -100,15 +100,16 @@ function nearestBranch(issue: Issue): readonly Issue[] | undefined {
 function problemOf(issue: Issue, path: readonly PropertyKey[], options: FromZodErrorOptions): string {
   const expected = expectedOf(issue);
   const key = String(path.at(-1) ?? '');
-  const value = 'input' in options ? valueAt(options.input, path) : issue.input;
-  const isKnown = 'input' in options || issue.input !== undefined;
-  const came = isKnown ? describeValue(value, key) : receivedOf(issue);
-  const options_ = optionsOf(issue);
+  // An error may carry the value itself; what it was validated from is shown only if the caller passed it.
+  const isGiven = 'input' in options;
+  const value = isGiven ? valueAt(options.input, path) : undefined;
+  const came = isGiven ? describeValue(value, key) : receivedOf(issue);
+  const choices = optionsOf(issue);
   const meant =
-    typeof value === 'string' && options_
+    typeof value === 'string' && choices
       ? nearest(
           value,
-          options_.filter((option) => typeof option === 'string'),
+          choices.filter((option) => typeof option === 'string'),
         )
       : undefined;
   const text = expected === undefined ? issue.message : `expected ${expected}`;

@@ -1,5 +1,6 @@
 /** A handler that always answers. */
 
+import { tell } from '../tell.js';
 import type { Meta, ToolResult } from '../types.js';
 import { isObject, read } from './classify-error.js';
 import { fromError } from './from-error.js';
@@ -13,8 +14,8 @@ export interface GuardedFailure {
 }
 
 export interface GuardToolOptions {
-  /** The whole error, for the log. Default: `console.error`. What it throws is ignored: the model waits for an answer. */
-  readonly onError?: (failure: GuardedFailure) => void;
+  /** The whole error, for the log. Default: `console.error`. What it throws, or rejects with, is ignored. */
+  readonly onError?: (failure: GuardedFailure) => unknown;
   readonly tool?: string;
   /** Default: `crypto.randomUUID`. */
   readonly newId?: () => string;
@@ -46,18 +47,19 @@ export function guardTool<Args extends unknown[], Result>(
       return await handler(...args);
     } catch (error) {
       if (passThrough(error)) throw error;
-      const correlationId = newId();
-      report({ error, correlationId, tool: options.tool }, options.onError ?? logToConsole);
+      const correlationId = idFrom(newId);
+      tell<GuardedFailure>(options.onError ?? logToConsole, { error, correlationId, tool: options.tool });
       return fromError(error, { correlationId, ...(now ? { now } : {}) });
     }
   };
 }
 
-function report(failure: GuardedFailure, onError: (failure: GuardedFailure) => void): void {
+/** A failure without an id is still one to answer. */
+function idFrom(newId: () => string): string {
   try {
-    onError(failure);
+    return newId();
   } catch {
-    // A log that fails must not cost the answer, and there is no other log to tell.
+    return 'none';
   }
 }
 

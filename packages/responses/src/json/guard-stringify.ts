@@ -1,4 +1,5 @@
 /** A compiled serialiser that can be trusted. */
+import { tell } from '../tell.js';
 import { joinPath, type StringifyFn, stringify } from './stringify.js';
 
 /** Why the compiled serialiser was not used for a value. */
@@ -14,7 +15,7 @@ export interface GuardStringifyOptions {
    */
   readonly unlistedFields?: 'keep' | 'drop';
   /** Told every time the fallback was used. */
-  readonly onFallback?: (reason: FallbackReason) => void;
+  readonly onFallback?: (reason: FallbackReason) => unknown;
 }
 
 /**
@@ -32,7 +33,7 @@ export function guardStringify(compiled: StringifyFn, options: GuardStringifyOpt
   return (value) => {
     const outcome = tryCompiled(compiled, value, options.unlistedFields ?? 'keep');
     if (typeof outcome === 'string') return outcome;
-    options.onFallback?.(outcome);
+    tell(options.onFallback, outcome);
     return stringify(value) ?? '';
   };
 }
