@@ -1,6 +1,7 @@
 /**
  * Interleaved rounds of asynchronous operations, some in flight at once: throughput as a ratio to a baseline of the same
- * round, and the latency of each operation for the tail.
+ * round, and the latency of each operation for the tail. Within a round the cases take turns slice by slice, so that what
+ * else the machine does hits all of them alike.
  */
 import { quantile, type Spread, spread } from '@mcp-interlock/test-kit/bench';
 
@@ -8,17 +9,20 @@ export interface BenchCase {
   readonly name: string;
   /** Name of the case that this one is compared with; a baseline names itself. */
   readonly baseline: string;
-  /** Puts in place what the operations of a round need; not timed. Round −1 warms up. */
-  prepare?(round: number): Promise<unknown>;
+  /** Puts in place what the operations of a round need; not timed. */
+  prepare?(): Promise<unknown>;
   /** One operation. */
   run(operation: number): Promise<unknown>;
 }
 
 export interface MeasureOptions {
   readonly cases: readonly BenchCase[];
+  /** Operations of a case in a round. */
   readonly operations: number;
   readonly inFlight: number;
   readonly rounds: number;
+  /** Before the cases of a round are prepared; not timed. Round −1 warms up. */
+  beforeRound?(round: number): Promise<unknown>;
 }
 
 export interface Measured {
@@ -36,15 +40,22 @@ interface Round {
   readonly p99: number;
 }
 
+const SLICES = 4;
+
 export async function measure(options: MeasureOptions): Promise<Measured[]> {
   const rounds = new Map<string, Round[]>(options.cases.map(({ name }) => [name, []]));
   for (let round = -1; round < options.rounds; round += 1) {
-    // Every other round runs backwards, so that no case always profits from its neighbour.
-    for (const one of round % 2 === 0 ? options.cases : options.cases.toReversed()) {
-      await one.prepare?.(round);
-      const measured = await timeRound(one, options);
-      if (round >= 0) rounds.get(one.name)!.push(measured);
+    await options.beforeRound?.(round);
+    for (const one of options.cases) await one.prepare?.();
+    const slices = new Map<string, Slice[]>(options.cases.map(({ name }) => [name, []]));
+    for (let slice = 0; slice < SLICES; slice += 1) {
+      // Every other turn runs backwards, so that no case always profits from its neighbour.
+      for (const one of slice % 2 === 0 ? options.cases : options.cases.toReversed()) {
+        slices.get(one.name)!.push(await timeSlice(one, slice, options));
+      }
     }
+    if (round < 0) continue;
+    for (const [name, ofRound] of slices) rounds.get(name)!.push(sumUp(ofRound, options.operations));
   }
   return options.cases.map(({ name, baseline }) => {
     const [own, base] = [rounds.get(name)!, rounds.get(baseline)!];
@@ -57,11 +68,17 @@ export async function measure(options: MeasureOptions): Promise<Measured[]> {
   });
 }
 
-async function timeRound(one: BenchCase, { operations, inFlight }: MeasureOptions): Promise<Round> {
+interface Slice {
+  readonly ms: number;
+  readonly latencies: readonly number[];
+}
+
+async function timeSlice(one: BenchCase, slice: number, { operations, inFlight }: MeasureOptions): Promise<Slice> {
   const latencies: number[] = [];
-  let next = 0;
+  let next = Math.round((operations * slice) / SLICES);
+  const end = Math.round((operations * (slice + 1)) / SLICES);
   const worker = async () => {
-    while (next < operations) {
+    while (next < end) {
       const operation = next++;
       const began = performance.now();
       await one.run(operation);
@@ -69,8 +86,12 @@ async function timeRound(one: BenchCase, { operations, inFlight }: MeasureOption
     }
   };
   const began = performance.now();
-  await Promise.all(Array.from({ length: Math.min(inFlight, operations) }, worker));
-  const us = ((performance.now() - began) * 1000) / operations;
-  latencies.sort((a, b) => a - b);
-  return { us, p99: quantile(latencies, 0.99) * 1000 };
+  await Promise.all(Array.from({ length: Math.min(inFlight, end - next) }, worker));
+  return { ms: performance.now() - began, latencies };
+}
+
+function sumUp(slices: readonly Slice[], operations: number): Round {
+  const latencies = slices.flatMap((slice) => slice.latencies).sort((a, b) => a - b);
+  const ms = slices.reduce((sum, slice) => sum + slice.ms, 0);
+  return { us: (ms * 1000) / operations, p99: quantile(latencies, 0.99) * 1000 };
 }

@@ -14,10 +14,10 @@ import { aRunOf } from './states.js';
 const KB = 1024;
 /** Operations of a round: enough to outlast the clock's jitter, few enough to keep memory and time in bounds. */
 const SIZES = [
-  { name: '1 KB', bytes: KB, operations: { 1: 300, 64: 1024 } },
-  { name: '10 KB', bytes: 10 * KB, operations: { 1: 200, 64: 640 } },
-  { name: '100 KB', bytes: 100 * KB, operations: { 1: 60, 64: 192 } },
-  { name: '1 MB', bytes: KB * KB, operations: { 1: 10, 64: 64 } },
+  { name: '1 KB', bytes: KB, operations: { 1: 400, 64: 2048 } },
+  { name: '10 KB', bytes: 10 * KB, operations: { 1: 200, 64: 1024 } },
+  { name: '100 KB', bytes: 100 * KB, operations: { 1: 60, 64: 256 } },
+  { name: '1 MB', bytes: KB * KB, operations: { 1: 12, 64: 128 } },
 ] as const;
 
 type Operation = 'store' | 'load' | 'consume';
@@ -49,7 +49,14 @@ export async function benchRedis({ rounds, sizes }: RedisBenchOptions): Promise<
         for (const inFlight of [1, 64] as const) {
           const operations = size.operations[inFlight];
           const cases = await casesOf(client, operation, size.bytes, operations);
-          const measured = await measure({ cases, operations, inFlight, rounds });
+          const measured = await measure({
+            cases,
+            operations,
+            inFlight,
+            rounds,
+            // Loads find the runs of the first round; consumed runs leave copies, which must not pile up.
+            beforeRound: async (round) => (operation === 'load' && round >= 0 ? undefined : client.flushdb()),
+          });
           printMeasured({ operation, size: size.name, inFlight, rounds }, measured);
           await client.flushdb();
         }
@@ -78,7 +85,7 @@ async function casesOf(client: Redis, operation: Operation, bytes: number, opera
         driverCase(client, operation, { name: 'driver, indexed', baseline, bytes: encoded, operations, index }),
       );
     }
-    cases.push(storeCase(client, operation, { name: `store, ${name}`, baseline, store, state, operations }));
+    cases.push(storeCase(operation, { name: `store, ${name}`, baseline, store, state, operations }));
   }
   return cases;
 }
@@ -100,7 +107,7 @@ function rawCase(
 ): BenchCase {
   const keys = Array.from({ length: operations }, (_, i) => `raw:{${name}:${i}}`);
   const set = (key: string) => client.set(key, bytes, 'PX', LIFE_MS);
-  return prepared(client, operation, {
+  return prepared(operation, {
     name,
     baseline: name,
     fill: () => Promise.all(keys.map(set)),
@@ -125,7 +132,7 @@ function driverCase(
   const backend = redisRunBackend({ client });
   const keys = Array.from({ length: operations }, (_, i) => `${name}:{${i}}`);
   const put = (key: string) => backend.put(key, bytes, { existing: 'replace', ttlMs: LIFE_MS, index });
-  return prepared(client, operation, {
+  return prepared(operation, {
     name,
     baseline,
     fill: () => Promise.all(keys.map(put)),
@@ -136,7 +143,6 @@ function driverCase(
 }
 
 function storeCase(
-  client: Redis,
   operation: Operation,
   run: {
     readonly name: string;
@@ -150,7 +156,7 @@ function storeCase(
   const ids = Array.from({ length: operations }, (_, i) => `${name}-${i}`);
   const options = name.endsWith('indexed') ? { scope: { tenant: 'acme', principal: 'ann' } } : {};
   const put = (id: string) => store.store(id, state, options);
-  return prepared(client, operation, {
+  return prepared(operation, {
     name,
     baseline,
     fill: () => Promise.all(ids.map(put)),
@@ -160,22 +166,21 @@ function storeCase(
   });
 }
 
-/** Loads find the runs of the first round, consumes need new ones in every round, stores need none. */
 function prepared(
-  client: Redis,
   operation: Operation,
   one: { readonly name: string; readonly baseline: string; fill(): Promise<unknown> } & Record<
     Operation,
     (i: number) => Promise<unknown>
   >,
 ): BenchCase {
+  let isFilled = false;
   return {
     name: one.name,
     baseline: one.baseline,
-    async prepare(round) {
-      if (operation === 'load' && round === -1) await one.fill();
-      if (operation !== 'load') await client.flushdb();
-      if (operation === 'consume') await one.fill();
+    async prepare() {
+      if (operation === 'store' || (operation === 'load' && isFilled)) return;
+      await one.fill();
+      isFilled = true;
     },
     run: one[operation],
   };

@@ -103,13 +103,15 @@ function prepared(database: SqliteDatabase, operation: Operation, prefix: string
   const fill = async () => {
     for (let i = 0; i < OPERATIONS; i += 1) await operations.store(i);
   };
+  let isFilled = false;
   return {
     name: NAMES[prefix]!,
     baseline: NAMES.hand_!,
-    async prepare(round) {
-      if (operation === 'load' && round >= 0) return;
+    async prepare() {
+      if (operation === 'load' && isFilled) return;
       database.exec(`DELETE FROM ${prefix}runs`);
       if (operation !== 'store') await fill();
+      isFilled = true;
     },
     run: operations[operation],
   };

@@ -19,7 +19,7 @@ describeRunBackend(
       return { backend: place.open(), connect: async () => place.open(), advance: place.advance, close: place.close };
     },
   },
-  { runner, model: { seed: SEED } },
+  { runner, model: { seed: SEED, numRuns: 20 } },
 );
 
 describeRunStore(
@@ -33,7 +33,7 @@ describeRunStore(
       return { store: aStore(), connect: async () => aStore(), advance: place.advance, close: place.close };
     },
   },
-  { runner },
+  { runner, model: { numRuns: 15 } },
 );
 
 function aPlace() {
