@@ -33,6 +33,8 @@ export interface CallEnd {
 
 /** What was reserved. */
 export interface HeldSession {
+  /** Tells the calls of one process apart. */
+  readonly number: number;
   readonly key: string;
   readonly decision: AllowedDecision;
   /** The event that a result stands for. */
@@ -45,14 +47,16 @@ export interface HeldSession {
 
 /** A call that holds its session's lease. */
 export class LeasedCall implements GateCall {
+  readonly number: number;
   readonly key: string;
   readonly tool: string;
   readonly decision: AllowedDecision;
   readonly fence: number;
   readonly #host: CallHost;
   readonly #held: HeldSession;
-  readonly #heldSince: number;
-  #leaseEnds: number;
+  /** Known from the first renewal on: most calls are over before it, and a clock is dear. */
+  #heldSince: number | undefined;
+  #leaseEnds: number | undefined;
   /** Made for those who ask: most calls end before anybody does. */
   #lost: AbortController | undefined;
   #isLost: boolean = false;
@@ -61,12 +65,11 @@ export class LeasedCall implements GateCall {
   constructor(host: CallHost, held: HeldSession) {
     this.#host = host;
     this.#held = held;
+    this.number = held.number;
     this.key = held.key;
     this.tool = held.decision.tool;
     this.decision = held.decision;
     this.fence = held.fence;
-    this.#heldSince = host.now();
-    this.#leaseEnds = this.#heldSince + host.leaseMs;
   }
 
   get token(): CallToken {
@@ -103,6 +106,9 @@ export class LeasedCall implements GateCall {
     // Whoever was told that the lease is gone must be able to rely on it.
     if (this.#isLost) return;
     const asked = now();
+    this.#heldSince ??= asked;
+    // The first renewal comes within a third of the lease.
+    this.#leaseEnds ??= asked + (leaseMs * 2) / 3;
     let kept = asked < this.#heldSince + maxHoldMs;
     try {
       kept &&= await store.renew(this.key, this.fence, leaseMs);

@@ -45,7 +45,8 @@ interface Failure {
 /** A place in the queue, and how long to wait for others than our own process. */
 interface Turn {
   readonly request: ReserveRequest;
-  readonly deadline: number;
+  /** For how long to wait for another process, in milliseconds. */
+  readonly waitMs: number;
   readonly pollMs: number;
   readonly signal: AbortSignal | undefined;
   readonly leave: Leave | undefined;
@@ -78,11 +79,16 @@ export interface Interlock {
 export function createInterlock(options: InterlockOptions): Interlock {
   const { model, store, leaseMs, now, timers, onError, reader, reporter, contention, randomId } = options;
   const queue = new KeyedQueue(timers);
-  const living = new Map<LeasedCall, { readonly wish: HeldWish; readonly leave: Leave | undefined }>();
+  /** The calls in flight, by their number. */
+  const living = new Map<
+    number,
+    { readonly call: LeasedCall; readonly wish: HeldWish; readonly leave: Leave | undefined }
+  >();
   const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, onEnd };
   const sweepMs = leaseMs / 3;
   let sweep: unknown;
   let reservations = 0;
+  let calls = 0;
   // Nobody else can ask with our ids; that they can be told apart is enough between our own.
   const idPrefix = randomId();
 
@@ -93,12 +99,16 @@ export function createInterlock(options: InterlockOptions): Interlock {
       const rule = typeof contention === 'function' ? contention(wish.tool) : contention;
       // Whatever may throw comes before our turn begins, or nobody would end it.
       const request = requestFor(wish);
-      if (rule.kind === 'refuse') return attempt(wish, { request, deadline: 0, pollMs: 0, signal, leave: undefined });
-      const turn = { request, deadline: now() + rule.timeoutMs, pollMs: rule.pollMs ?? POLL_MS, signal };
-      const leave = queue.enter(wish.key, rule.timeoutMs, signal);
-      if (!isPending(leave)) return attempt(wish, { ...turn, leave });
-      // When the time is up before our turn comes, one last attempt tells who holds the session.
-      return leave.then((entered) => attempt(wish, { ...turn, ...(!entered && { deadline: 0 }), leave: entered }));
+      if (rule.kind === 'refuse') return attempt(wish, { request, waitMs: 0, pollMs: 0, signal, leave: undefined });
+      const { timeoutMs: waitMs, pollMs = POLL_MS } = rule;
+      const leave = queue.enter(wish.key, waitMs, signal);
+      if (!isPending(leave)) return attempt(wish, { request, waitMs, pollMs, signal, leave });
+      const since = now();
+      return leave.then((entered) => {
+        // When the time is up before our turn comes, one last attempt tells who holds the session.
+        const left = entered ? waitMs - (now() - since) : 0;
+        return attempt(wish, { request, waitMs: left, pollMs, signal, leave: entered });
+      });
     },
 
     adopt: (wish, decision, session, fence) => begin(wish, decision, session, fence, undefined),
@@ -112,7 +122,17 @@ export function createInterlock(options: InterlockOptions): Interlock {
 
   function requestFor({ tool, onlyIn }: Wish): ReserveRequest {
     reservations += 1;
-    return { id: `${idPrefix}.${reservations}`, tool, initial: model.start(now()), leaseMs, onlyIn };
+    const id = `${idPrefix}.${reservations}`;
+    // Only a new session has to begin somewhere.
+    return {
+      id,
+      tool,
+      leaseMs,
+      onlyIn,
+      get initial() {
+        return model.start(now());
+      },
+    };
   }
 
   function attempt(wish: Wish, turn: Turn): LeaseOutcome | Promise<LeaseOutcome> {
@@ -134,10 +154,11 @@ export function createInterlock(options: InterlockOptions): Interlock {
 
   async function poll(
     wish: Wish,
-    { request, deadline, pollMs, signal, leave }: Turn,
+    { request, waitMs, pollMs, signal, leave }: Turn,
     first: Awaitable<ReserveOutcome>,
   ): Promise<LeaseOutcome> {
     let call: LeasedCall | undefined;
+    let deadline: number | undefined;
     try {
       for (let outcome = await first; ; outcome = await store.reserve(wish.key, request)) {
         if (outcome.kind === 'granted') {
@@ -146,8 +167,10 @@ export function createInterlock(options: InterlockOptions): Interlock {
           call = judged;
           return { kind: 'admitted', call };
         }
+        if (outcome.kind === 'elsewhere' || waitMs <= 0) return refuse(wish, outcome);
+        deadline ??= now() + waitMs;
         const left = deadline - now();
-        if (outcome.kind === 'elsewhere' || left <= 0) return refuse(wish, outcome);
+        if (left <= 0) return refuse(wish, outcome);
         await pause(Math.min(pollMs, left, Math.max(outcome.expiresInMs, 1)), signal);
       }
     } finally {
@@ -208,15 +231,10 @@ export function createInterlock(options: InterlockOptions): Interlock {
     leave: Leave | undefined,
   ): LeasedCall {
     // The others need not wait for a call that has lost its lease.
-    const call = new LeasedCall(host, {
-      key: wish.key,
-      eventFor: wish.eventFor,
-      decision,
-      session,
-      fence,
-      onLost: leave,
-    });
-    living.set(call, { wish, leave });
+    calls += 1;
+    const { key, eventFor } = wish;
+    const call = new LeasedCall(host, { number: calls, key, eventFor, decision, session, fence, onLost: leave });
+    living.set(calls, { call, wish, leave });
     sweep ??= afterAThird();
     return call;
   }
@@ -225,7 +243,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
   function afterAThird(): unknown {
     const timer = timers.setTimeout(() => {
       sweep = living.size > 0 ? afterAThird() : undefined;
-      for (const call of living.keys()) void call.renew();
+      for (const { call } of living.values()) void call.renew();
     }, sweepMs);
     // Renewing leases is no reason to keep a process alive.
     (timer as { unref?: () => void } | undefined)?.unref?.();
@@ -233,8 +251,8 @@ export function createInterlock(options: InterlockOptions): Interlock {
   }
 
   function onEnd({ call, kind, event, reason, before, after, version }: CallEnd): void {
-    const { wish, leave } = living.get(call) ?? {};
-    living.delete(call);
+    const { wish, leave } = living.get(call.number) ?? {};
+    living.delete(call.number);
     leave?.();
     const { key: session, tool, fence } = call;
     if (reporter.audited) {

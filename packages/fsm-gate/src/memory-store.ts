@@ -34,6 +34,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   const { maxSessions = 10_000, ttlMs = Number.POSITIVE_INFINITY, now = Date.now } = options;
   // A Map keeps the order of insertion: touching a slot moves it to the end, so the oldest is always first.
   const slots = new Map<string, Slot>();
+  const expires = Number.isFinite(ttlMs);
   let fences = 0;
 
   return {
@@ -66,7 +67,8 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     },
 
     commit(key, fence, snapshot): CommitOutcome {
-      const slot = touch(key);
+      // Its reservation has just moved it to the end.
+      const slot = expires ? touch(key) : slots.get(key);
       if (slot?.done === fence) return { kind: 'committed', version: slot.version };
       if (!slot || !holds(slot, fence)) return { kind: 'lost' };
       write(slot, snapshot);
@@ -98,14 +100,20 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     if (!slot) return undefined;
     slots.delete(key);
     if (stale(slot)) return undefined;
-    slot.touchedAt = now();
+    if (expires) slot.touchedAt = now();
     slots.set(key, slot);
     return slot;
   }
 
   function insert(key: string, snapshot: FsmSnapshot): Slot {
     makeRoom();
-    const slot: Slot = { snapshot: copy(snapshot), version: 0, done: 0, touchedAt: now(), lease: undefined };
+    const slot: Slot = {
+      snapshot: copy(snapshot),
+      version: 0,
+      done: 0,
+      touchedAt: expires ? now() : 0,
+      lease: undefined,
+    };
     slots.set(key, slot);
     return slot;
   }
@@ -119,7 +127,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   }
 
   function stale(slot: Slot): boolean {
-    return !held(slot) && now() - slot.touchedAt >= ttlMs;
+    return expires && !held(slot) && now() - slot.touchedAt >= ttlMs;
   }
 
   function held({ lease }: Slot): boolean {
