@@ -5,7 +5,7 @@ import { openProxy } from '../node/open-proxy.js';
 import { defaultStateFolder } from '../node/state-files.js';
 import type { IMcpProxyToolOptions } from '../options.js';
 import { approveByAsking, changesSomething } from '../server/approve-by-asking.js';
-import { createGateway } from '../server/gateway.js';
+import { createGateway, type Gateway } from '../server/gateway.js';
 import { serveHttp } from '../server/serve-http.js';
 import { serveStdio } from '../server/serve-stdio.js';
 import { type Command, UsageError } from './args.js';
@@ -18,10 +18,12 @@ export async function serve(command: ServeCommand, config: readonly string[], io
   const log = (line: string): void => io.err(`mcp-proxy: ${line}\n`);
   const debugLog = command.verbose ? log : undefined;
   const onError = (error: unknown): void => debugLog?.(messageOf(error));
+  let gateway: Gateway | undefined;
   const opened = await openProxy({
     config,
     variables: io.env,
     reload: 'watch',
+    onReload: () => gateway?.toolsChanged(),
     stateFolder: command.stateFolder ?? defaultStateFolder(io.env),
     provider: {
       relay: ['elicitation/create', 'sampling/createMessage', 'roots/list'],
@@ -30,7 +32,7 @@ export async function serve(command: ServeCommand, config: readonly string[], io
     proxy: proxyOptions(command, debugLog),
     onProblem: (problem) => log(problem.message),
   });
-  const gateway = createGateway({ proxy: opened.proxy, directTools: command.direct, onError });
+  gateway = createGateway({ proxy: opened.proxy, directTools: command.direct, onError });
   try {
     if (command.transport === 'stdio') {
       await untilHostLeaves(gateway, io, onError);
@@ -63,11 +65,7 @@ function proxyOptions(command: ServeCommand, debugLog: ((line: string) => void) 
   };
 }
 
-async function untilHostLeaves(
-  gateway: ReturnType<typeof createGateway>,
-  io: CommandIo,
-  onError: (error: unknown) => void,
-): Promise<void> {
+async function untilHostLeaves(gateway: Gateway, io: CommandIo, onError: (error: unknown) => void): Promise<void> {
   const handle = serveStdio(gateway, { onError });
   // The SDK closes itself at the end of stdin, and what runs then is aborted.
   await Promise.race([

@@ -29,6 +29,8 @@ export interface OpenProxyOptions {
   readonly provider?: NodeProviderOptions;
   /** What is wrong in the configuration, first and after each reload. Default: `debugLog` of the proxy. */
   readonly onProblem?: (problem: ConfigError) => void;
+  /** Called after the files were read again and their servers are in place. */
+  readonly onReload?: () => void;
   /** Where `${VAR}` is looked up; default `process.env`. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
 }
@@ -100,6 +102,7 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
         const fresh = [...servers.values()].filter(
           (config) => !before.has(config.serverName) || changed.includes(config.serverName),
         );
+        options.onReload?.();
         await startEarly(fresh);
       });
     return last;

@@ -37,6 +37,8 @@ export interface GatewayOptions {
 export interface Gateway {
   /** A server for one connection or request. */
   readonly createServer: (context: Pick<McpRequestContext, 'era' | 'authInfo'>) => Server;
+  /** Tells hosts to read the list anew; for the `mcp` tool itself, whose description names the servers. */
+  toolsChanged(): void;
   /** Called when the list of tools may have changed. Returns the way to stop listening. */
   onToolsChanged(listener: () => void): () => void;
   /** Calls that wait for a modern host. */
@@ -54,8 +56,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pending = new PendingCalls<IMcpProxyResult, ServerContext>(options.pending);
   const direct = new DirectTools(proxy, options.directTools ?? []);
   const listeners = new Set<() => void>();
+  const toolsChanged = (): void => {
+    for (const listener of listeners) listener();
+  };
   const stopListening = proxy.onToolsChanged((serverName) => {
-    if (direct.changed(serverName)) for (const listener of listeners) listener();
+    if (direct.changed(serverName)) toolsChanged();
   });
 
   const run = (
@@ -142,6 +147,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       }
       return server;
     },
+    toolsChanged,
     onToolsChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

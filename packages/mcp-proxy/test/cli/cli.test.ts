@@ -7,6 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CommandIo } from '../../src/cli/io.js';
 import { main } from '../../src/cli/main.js';
@@ -165,6 +166,20 @@ describe('mcp-proxy as a command of a host', () => {
       const result = await client.callTool({ name: 'mcp', arguments: { tool: 'echo', args: { message: 'hi' } } });
       expect(textOf(result)).toBe('Echo: hi');
     }
+  });
+
+  it('tells its host when the configuration names other servers', async () => {
+    const { config, state } = await aConfig({ a: scripted() });
+    const client = new LegacyClient({ name: 'host', version: '1' });
+    const descriptions: string[] = [];
+    client.setNotificationHandler(ToolListChangedNotificationSchema, async () => {
+      descriptions.push((await client.listTools()).tools[0]?.description ?? '');
+    });
+    const args = [bin, '--config', config, '--state', state];
+    await client.connect(new LegacyStdio({ command: process.execPath, args, stderr: 'ignore' }));
+    closers.push(() => client.close());
+    await writeFile(config, JSON.stringify({ mcpServers: { a: scripted(), newcomer: scripted() } }));
+    await vi.waitFor(() => expect(descriptions.at(-1)).toContain('newcomer'), { timeout: 30_000 });
   });
 
   it('leaves when the host closes the pipe, and takes its upstreams along', async () => {
