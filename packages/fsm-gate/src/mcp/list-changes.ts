@@ -39,6 +39,9 @@ export async function closedNow(sessions: GateSessions, key: string): Promise<Re
   return (await sessions.inspect(key)).closed;
 }
 
+/** How many sessions one connection follows; more than one only where a `stateKey` of the application says so. */
+const MAX_KEYS = 100;
+
 /** Notifies the client of one connection: a legacy session, or stdio. */
 export class ConnectionChanges {
   readonly #options: ChangesOptions;
@@ -60,6 +63,8 @@ export class ConnectionChanges {
   shown(key: string, list: GatedList | undefined, closed: ReadonlySet<string>): void {
     this.#shown.set(key, afterShowing(this.#shown.get(key), list, closed));
     if (this.#unsubscribe.has(key)) return;
+    const [oldest] = this.#unsubscribe.keys();
+    if (oldest !== undefined && this.#unsubscribe.size >= MAX_KEYS) this.#forget(oldest);
     const unsubscribe = this.#options.sessions.onChange(key, (change) => {
       if (change.visibleChanged) this.#options.coalescer.schedule(key, () => void this.#flush(key));
     });
@@ -68,9 +73,13 @@ export class ConnectionChanges {
 
   /** The connection is gone: nothing more is sent. */
   stop(): void {
-    for (const unsubscribe of this.#unsubscribe.values()) unsubscribe();
-    this.#unsubscribe.clear();
-    this.#shown.clear();
+    for (const key of [...this.#unsubscribe.keys()]) this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    this.#unsubscribe.get(key)?.();
+    this.#unsubscribe.delete(key);
+    this.#shown.delete(key);
   }
 
   async #flush(key: string): Promise<void> {

@@ -1,6 +1,13 @@
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport as InMemoryV1 } from '@modelcontextprotocol/sdk/inMemory.js';
 import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js';
-import type { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { Server as ServerV2 } from '@modelcontextprotocol/server';
+import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import {
+  InMemoryTransport as InMemoryV2,
+  McpServer as McpServerV2,
+  Server as ServerV2,
+} from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { attachGate, firstStateKey, principalKey, stateKeyOfPrincipal, stateKeyOfSession } from '../../src/mcp.js';
@@ -11,6 +18,15 @@ import { V2_KINDS } from './v2.js';
 
 const KINDS: readonly ServerKind[] = [...V1_KINDS, ...V2_KINDS];
 const INFO = { name: 'shop', version: '1.0.0' };
+
+/** A client of either SDK, connected. */
+async function connectTo<C extends { connect(transport: never): Promise<void> }>(
+  client: C,
+  transport: unknown,
+): Promise<C> {
+  await client.connect(transport as never);
+  return client;
+}
 
 let running: Running | undefined;
 afterEach(async () => {
@@ -96,6 +112,41 @@ describe.each(KINDS.filter(({ stateOf }) => stateOf === 'principal'))('who it is
     expect(await client.call('cart_add_item')).toMatchObject({ isError: true });
     expect(await client.call('catalogue')).toMatchObject({ isError: false });
   });
+});
+
+test.each([
+  ['sdk 1.x', V1_KINDS[1]!],
+  ['server 2.x', V2_KINDS[1]!],
+])('%s: a connection follows a bounded number of lists, the last ones', async (_name, kind) => {
+  const shop = openShop();
+  let key = 0;
+  running = await kind.start(shop.spec({ attach: { stateKey: () => `list ${key}` } }));
+  const client = await running.connect();
+  for (key = 0; key <= 100; key += 1) await client.listPage();
+  const note = { by: 'ops', reason: 'test' };
+  await shop.sessions.force('list 0', 'payment', note);
+  expect(shop.timers.pending).toBe(0);
+  await shop.sessions.force('list 100', 'payment', note);
+  expect(shop.timers.pending).toBe(1);
+});
+
+test.each([
+  ['sdk 1.x', () => new McpServerV1(INFO), InMemoryV1, (t: InMemoryV1) => connectTo(new ClientV1(INFO), t)],
+  ['server 2.x', () => new McpServerV2(INFO), InMemoryV2, (t: InMemoryV2) => connectTo(new ClientV2(INFO), t)],
+])('%s: a server that is connected already can be gated', async (_name, make, InMemory, connect) => {
+  const shop = openShop();
+  const server = make() as McpServerV2;
+  for (const { name } of shop.spec().tools) {
+    server.registerTool(name, { inputSchema: z.looseObject({}) }, async () => ({ content: [] }));
+  }
+  const [ours, theirs] = InMemory.createLinkedPair();
+  await server.connect(theirs as InMemoryV2);
+  const client = await connect(ours as InMemoryV1 & InMemoryV2);
+  attachGate(server, shop.sessions, shop.spec().attach);
+  expect(await client.callTool({ name: 'cart_pay', arguments: {} })).toMatchObject({ isError: true });
+  expect(await client.callTool({ name: 'cart_add_item', arguments: {} })).not.toHaveProperty('isError', true);
+  await client.close();
+  await shop.until('ended');
 });
 
 test('a tool that is registered late mends what the check found', async () => {
