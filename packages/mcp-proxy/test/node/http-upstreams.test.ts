@@ -150,12 +150,15 @@ describe('a server over HTTP', () => {
     await proxy.run({ connect: 'up' });
     const changed = new Promise((resolve) => void proxy.onToolsChanged(resolve));
     // The listen stream is opened beside the connect; it is there when the upstream has seen its request.
-    await vi.waitFor(() =>
-      expect(upstream.headers.some((headers) => headers['mcp-method'] === 'subscriptions/listen')).toBe(true),
+    await vi.waitFor(
+      () => expect(upstream.headers.some((headers) => headers['mcp-method'] === 'subscriptions/listen')).toBe(true),
+      { timeout: 30_000 },
     );
     upstream.changeTools();
     await changed;
-    await vi.waitFor(async () => expect(textOf(await proxy.run({ server: 'up' }))).toContain('grown-1'));
+    await vi.waitFor(async () => expect(textOf(await proxy.run({ server: 'up' }))).toContain('grown-1'), {
+      timeout: 30_000,
+    });
     await proxy.closeAll();
   });
 

@@ -274,7 +274,9 @@ describe('a call', () => {
     const connection = await provider.connect('a');
     const stop = new AbortController();
     const call = connection.callTool('hold', {}, stop.signal);
-    await vi.waitFor(async () => expect(textOf(await connection.callTool('seen', {}))).toContain('"hold"'));
+    await vi.waitFor(async () => expect(textOf(await connection.callTool('seen', {}))).toContain('"hold"'), {
+      timeout: 30_000,
+    });
     stop.abort(new Error('the user said: my password is 1234'));
     await expect(call).rejects.toThrow('my password is 1234');
     const seen = textOf(await connection.callTool('seen', {}));
@@ -287,7 +289,9 @@ describe('a call', () => {
     const provider = providerOf({ a: scripted('good', { callTimeoutMs: 1234 }) }, { setTimer });
     const connection = await provider.connect('a');
     const call = connection.callTool('hold', {});
-    await vi.waitFor(async () => expect(textOf(await connection.callTool('seen', {}))).toContain('"hold"'));
+    await vi.waitFor(async () => expect(textOf(await connection.callTool('seen', {}))).toContain('"hold"'), {
+      timeout: 30_000,
+    });
     fire(1234);
     await expect(call).rejects.toMatchObject({
       code: 'UPSTREAM_CALL_TIMEOUT',
@@ -319,7 +323,7 @@ describe('a call', () => {
     const { setTimer, fire } = heldTimers();
     const provider = providerOf({ a: scripted('good', { maxCallMs: 4321 }) }, { setTimer });
     const call = (await provider.connect('a')).callTool('hold', {});
-    await vi.waitFor(() => expect(fire(4321)).toBe(1));
+    await vi.waitFor(() => expect(fire(4321)).toBe(1), { timeout: 30_000 });
     await expect(call).rejects.toThrow('was not done after 4321 ms');
   });
 

@@ -128,7 +128,7 @@ describe('the gateway over HTTP', () => {
     expect(handler.sessions).toBe(1);
     expect((await handler.fetch(initialize())).status).toBe(503);
     timers.at(-1)?.();
-    await vi.waitFor(() => expect(handler.sessions).toBe(0));
+    await vi.waitFor(() => expect(handler.sessions).toBe(0), { timeout: 30_000 });
     expect((await handler.fetch(initialize())).status).toBe(200);
     await handler.close();
   });

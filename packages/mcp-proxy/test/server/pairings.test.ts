@@ -152,7 +152,7 @@ describe.each(PAIRINGS)('a %s upstream and a %s host', (upstreamEra, hostEra) =>
   it('log: messages reach a host that wants them', async () => {
     const host = await aHost(hostEra, await aGateway(upstreamEra));
     await host.call({ tool: 'log', server: 'up', args: {} });
-    await vi.waitFor(() => expect(host.logs).toContain('the log line'));
+    await vi.waitFor(() => expect(host.logs).toContain('the log line'), { timeout: 30_000 });
   });
 
   it('progress crosses', async () => {
@@ -244,7 +244,7 @@ it('a host of the older era is told when what it opened a web page for is done',
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   closers.push(() => client.close());
   await client.callTool({ name: 'mcp', arguments: { tool: 'ask-by-url', server: 'up', args: {} } });
-  await vi.waitFor(() => expect(complete).toEqual(['e1']));
+  await vi.waitFor(() => expect(complete).toEqual(['e1']), { timeout: 30_000 });
 });
 
 it('the gateway is reached in memory too', async () => {
