@@ -104,19 +104,15 @@ function problemOf(issue: Issue, path: readonly PropertyKey[], options: FromZodE
   const isGiven = 'input' in options;
   const value = isGiven ? valueAt(options.input, path) : undefined;
   const came = isGiven ? describeValue(value, key) : receivedOf(issue);
-  const choices = optionsOf(issue);
-  const meant =
-    typeof value === 'string' && choices
-      ? nearest(
-          value,
-          choices.filter((option) => typeof option === 'string'),
-        )
-      : undefined;
-  const text = expected === undefined ? issue.message : `expected ${expected}`;
-  return clip(
-    `${text}${came === undefined ? '' : `, came ${came}`}${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
-    500,
-  );
+  const meant = typeof value === 'string' ? nearest(value, textsIn(optionsOf(issue))) : undefined;
+  const said = [expected === undefined ? issue.message : `expected ${expected}`];
+  if (came !== undefined) said.push(`, came ${came}`);
+  if (meant !== undefined) said.push(`; did you mean "${meant}"?`);
+  return clip(said.join(''), 500);
+}
+
+function textsIn(options: readonly unknown[] | undefined): string[] {
+  return (options ?? []).filter((option) => typeof option === 'string');
 }
 
 function expectedOf(issue: Issue): string | undefined {
