@@ -44,6 +44,7 @@ export class GateGuard {
   readonly #calls: GatedCallOptions;
   /** The keys that live and die with this connection, once they were used. */
   readonly #ownKeys = new Set<string>();
+  #sound = false;
   #intercepted: InterceptedServer | undefined;
   #connectionId: string;
 
@@ -207,7 +208,8 @@ export class GateGuard {
   }
 
   #isSound(): boolean {
-    return this.#settings.check === 'off' || isKnownSound(this.#sessions);
+    this.#sound ||= this.#settings.check === 'off' || isKnownSound(this.#sessions);
+    return this.#sound;
   }
 
   async #assertSound(context: unknown): Promise<void> {

@@ -14,6 +14,9 @@ export type CallOutcome =
   /** The work goes on after the answer. `ttlMs`: how long the task is kept, `undefined` for ever. */
   | { readonly kind: 'task'; readonly taskId: string; readonly status: TaskStatus; readonly ttlMs: number | undefined };
 
+const SUCCESS: CallOutcome = { kind: 'success' };
+const FAILURE: CallOutcome = { kind: 'failure', reason: 'isError' };
+
 export function outcomeOfCall(request: WireRequest, result: unknown): CallOutcome {
   if (!isRecord(result)) return { kind: 'failure', reason: 'the handler answered nothing' };
   if (result.resultType === 'input_required') return { kind: 'input_required' };
@@ -27,7 +30,7 @@ export function outcomeOfCall(request: WireRequest, result: unknown): CallOutcom
       ttlMs: typeof ttl === 'number' && ttl > 0 ? ttl : undefined,
     };
   }
-  return result.isError === true ? { kind: 'failure', reason: 'isError' } : { kind: 'success' };
+  return result.isError === true ? FAILURE : SUCCESS;
 }
 
 /** How a task ended, from any answer that tells of it; `undefined` while it runs. */
