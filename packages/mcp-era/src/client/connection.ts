@@ -1,13 +1,13 @@
 /** One connection of an official client: asked for, opened with the prior verdict, healed once when that proves wrong. */
 import { ServerExitedError } from '../exit-error.js';
-import { createHttpProbe } from '../http-probe.js';
 import type { EraRequest, EraResolution, EraResolver } from '../resolver.js';
 import { exitOf, probeTransport, type TransportLike } from '../transport.js';
 import type { McpEra, McpEraProbe, McpEraProbeAnswer } from '../types.js';
 import { asProbeError, mayBeMismatch, provesModern, wantsSse } from './mismatch.js';
 import type { ConnectOptions, EraConnection } from './options.js';
 import { priorOf } from './prior.js';
-import { type ConnectableClient, createHttpTransport, generationOf, importModule, SdkMissingError } from './sdk.js';
+import { createProbe, createTransport } from './reach.js';
+import { type ConnectableClient, generationOf, SdkMissingError } from './sdk.js';
 import { describeTarget, type EraTarget } from './target.js';
 import { watchTransport } from './watch.js';
 
@@ -35,6 +35,8 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
   #proven = false;
   #useSse: boolean;
   #healing: Promise<boolean> | undefined;
+  /** An answer that came when its time was up, and before the client was connected. */
+  #late: McpEraProbeAnswer | undefined;
   #lastDoubt = Number.NEGATIVE_INFINITY;
   #lastLook: number;
   #closed = false;
@@ -51,16 +53,16 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     const pin = options.pin ?? (generationOf(client) === 'v1' ? 'legacy' : undefined);
     this.#canHeal = pin === undefined && !this.#useSse;
     const { key, kind, serverName } = describeTarget(target, options.key);
-    const inPlace = target.type === 'stdio' ? options.ask !== 'sibling' : target.type === 'transport' && !target.probe;
+    const probe = createProbe(target, options);
     this.#request = {
       key,
       serverName,
       transport: kind,
-      probe: this.#probeOf(target),
+      probe: probe ?? this.#askInPlace,
       probeSupported: !this.#useSse,
       pin,
       authContext,
-      revalidate: inPlace ? 'inline' : 'background',
+      revalidate: probe ? 'background' : 'inline',
     };
   }
 
@@ -79,6 +81,7 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
       this.#resolution = await this.#resolver.resolve({ ...this.#request, signal });
       await this.#attach().catch((error: unknown) => this.#reopen(error));
       await this.#healing;
+      if (this.#late) await this.#heard(this.#late);
       return this;
     } catch (error) {
       this.#closed = true;
@@ -171,18 +174,8 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
   }
 
   async #createTransport(): Promise<TransportLike> {
-    const target = this.#target;
-    const { fetch, onStderr, setTimer } = this.#options;
-    let transport: TransportLike;
-    if (target.type === 'transport') transport = await target.createTransport();
-    else if (target.type === 'stdio') {
-      const { StdioTransport } = await import('../stdio-transport.js');
-      transport = new StdioTransport({ ...target, onStderr, setTimer });
-    } else {
-      const kind = this.#useSse ? 'sse' : 'streamable';
-      const load = this.#options.importModule ?? importModule;
-      transport = await createHttpTransport(kind, generationOf(this.client), { ...target, fetch }, load);
-    }
+    const http = { kind: this.#useSse ? 'sse' : 'streamable', generation: generationOf(this.client) } as const;
+    const transport = await createTransport(this.#target, http, this.#options);
     return watchTransport(transport, {
       onResult: () => {
         if (transport === this.#attached) this.#proven = true;
@@ -193,6 +186,7 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
       },
       onLateAnswer: (answer) => {
         if (transport === this.#attached) this.#heard(answer).catch(this.#tell);
+        else this.#late = answer;
       },
       onClose: () => {
         if (transport === this.#transport) this.#transport = undefined;
@@ -200,36 +194,32 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     });
   }
 
-  #probeOf(target: EraTarget): McpEraProbe {
-    const { probeTimeoutMs: timeoutMs, clientInfo, capabilities, fetch, setTimer } = this.#options;
-    const asker = { clientInfo, capabilities, setTimer };
-    if (target.type === 'transport' && target.probe) return target.probe;
-    if (target.type === 'stdio' && this.#options.ask === 'sibling') {
-      return async (...question) => {
-        const { createStdioProbe } = await import('../stdio-probe.js');
-        return createStdioProbe({ ...asker, ...target, timeoutMs })(...question);
-      };
+  /** Asks over the transport that becomes the connection. */
+  readonly #askInPlace: McpEraProbe = async (version, { signal } = {}) => {
+    const { clientInfo, capabilities, setTimer, probeTimeoutMs } = this.#options;
+    const timeoutMs = probeTimeoutMs ?? (this.#request.transport === 'http' ? 10_000 : 3000);
+    let transport: TransportLike | undefined;
+    try {
+      transport = this.#transport ?? (await this.#createTransport());
+      this.#transport = transport;
+      await transport.start();
+      const answer = await probeTransport(transport, version, {
+        clientInfo,
+        capabilities,
+        setTimer,
+        timeoutMs,
+        signal,
+      });
+      if (answer.kind !== 'error' || !(answer.error instanceof ServerExitedError)) return answer;
+      // The process is spent. The connection starts with a fresh one.
+      this.#transport = undefined;
+      return await exitOf(transport, answer);
+    } catch (error) {
+      this.#transport = undefined;
+      await transport?.close().catch(this.#tell);
+      return { kind: 'error', error };
     }
-    if (target.type !== 'stdio' && target.type !== 'transport') {
-      return createHttpProbe({ ...asker, url: target.url, headers: target.headers, fetch, timeoutMs });
-    }
-    const patience = timeoutMs ?? (target.type === 'transport' && target.kind === 'http' ? 10_000 : 3000);
-    return async (version, { signal } = {}) => {
-      try {
-        this.#transport ??= await this.#createTransport();
-        const transport = this.#transport;
-        await transport.start();
-        const answer = await probeTransport(transport, version, { ...asker, timeoutMs: patience, signal });
-        if (answer.kind !== 'error' || !(answer.error instanceof ServerExitedError)) return answer;
-        // The process is spent. The connection starts with a fresh one.
-        this.#transport = undefined;
-        return await exitOf(transport, answer);
-      } catch (error) {
-        this.#transport = undefined;
-        return { kind: 'error', error };
-      }
-    };
-  }
+  };
 
   /** A refusal that may mean the other era: asks, and reconnects if it does. */
   async #doubt(error: unknown): Promise<void> {
@@ -243,6 +233,8 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
 
   /** The question was answered after all, when silence had been taken for a legacy server. */
   async #heard(answer: McpEraProbeAnswer): Promise<void> {
+    // Where it had been answered in time, the first answer counts and this is a second one.
+    if (this.resolution.evidence.rule !== 'silence on stdio') return;
     if (this.#closed || !this.#canHeal || this.#healing) return;
     await this.#heal(undefined, answer);
   }
