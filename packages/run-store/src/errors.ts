@@ -135,10 +135,19 @@ export class DecisionError extends RunStoreError {
   override readonly name: string = 'DecisionError';
   readonly problems: readonly DecisionProblem[];
   constructor(problems: readonly DecisionProblem[]) {
-    const list = problems.map((problem) => `${problem.id}: ${problem.kind.replaceAll('_', ' ')}`).join('; ');
-    super('DECISION_INVALID', `The decision does not fit the run, which still waits. ${list}.`);
+    super('DECISION_INVALID', `The decision does not fit the run, which still waits. ${summaryOf(problems)}.`);
     this.problems = problems;
   }
+}
+
+/** Ids come from outside, and a message is for a log line: some of them, and the beginning of each. */
+function summaryOf(problems: readonly DecisionProblem[]): string {
+  const shown = problems.slice(0, 8).map(({ id, kind }) => {
+    const name = id.length > 64 ? `${id.slice(0, 64)}…` : id;
+    return `${JSON.stringify(name)} ${kind.replaceAll('_', ' ')}`;
+  });
+  const more = problems.length - shown.length;
+  return more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; ');
 }
 
 /** Somebody else has claimed, taken or ended the run since. What this worker did must not be committed. */

@@ -5,6 +5,7 @@ import {
   type AgentRunState,
   cacheRunBackend,
   createRunStore,
+  type DecisionError,
   memoryRunBackend,
   newAgentRunId,
   type RunBackend,
@@ -259,6 +260,20 @@ describe('resuming', () => {
     lost = false;
     const { token } = error as { token: string };
     expect(await runs.resume('run', { approved: ['a', 'b'] }, undefined, { token })).toMatchObject({ kind: 'resumed' });
+  });
+});
+
+describe('the message of a refused decision', () => {
+  it('stays a line, whatever and however much was sent', async () => {
+    const runs = createRunStore<AgentRunState>({ backend: memoryRunBackend() });
+    await runs.store('run', twoApprovals);
+    const approved = Array.from({ length: 1_000 }, (_, i) => `${i}\n${'x'.repeat(10_000)}`);
+    const error = (await runs.resume('run', { approved }).catch((thrown: unknown) => thrown)) as DecisionError;
+    expect(error.problems).toHaveLength(1_000);
+    expect(error.message.length).toBeLessThan(1_500);
+    expect(error.message).not.toContain('\n');
+    expect(error.message).toContain('"0\\nxxx');
+    expect(error.message).toContain('and 992 more');
   });
 });
 
