@@ -263,6 +263,24 @@ describe('a hidden list of the modern era', () => {
   );
 });
 
+// Over HTTP, the client of server 2.x repeats the version in a header, and the transport turns it down before anybody is asked.
+const CAN_TRY = KINDS.filter(
+  ({ name, era, autoHides }) => era === 'legacy' && autoHides && !name.includes('2.x Server over'),
+);
+
+test.each(CAN_TRY)('a legacy client cannot pass itself off as a modern one: $name', async (kind) => {
+  const shop = openShop();
+  running = await kind.start(shop.spec());
+  const client = await running.connect();
+  const page = await client.listPage(undefined, {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  });
+  const { tools } = page as { tools: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toEqual(['catalogue', 'cart_add_item']);
+  expect(page).not.toHaveProperty('ttlMs');
+});
+
 test('a gate without bindings lets everything through', async () => {
   const gate = new StateMachineGate({ initial: 'only', states: { only: {} } });
   const shop = openShop({ gate: gate as unknown as StateMachineGate });

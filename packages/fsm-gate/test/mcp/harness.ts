@@ -45,7 +45,7 @@ export interface TestClient {
   /** The names of all pages. */
   listTools(): Promise<string[]>;
   /** The raw result of one page. */
-  listPage(cursor?: string): Promise<Record<string, unknown>>;
+  listPage(cursor?: string, meta?: Record<string, unknown>): Promise<Record<string, unknown>>;
   listPrompts(): Promise<string[]>;
   listResources(): Promise<string[]>;
   listTemplates(): Promise<string[]>;

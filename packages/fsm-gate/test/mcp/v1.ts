@@ -134,7 +134,8 @@ async function connectV1Client(transport: Transport): Promise<TestClient> {
       } while (cursor !== undefined);
       return names;
     },
-    listPage: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
+    listPage: (cursor, _meta) =>
+      client.listTools({ ...(cursor === undefined ? {} : { cursor }), ...(_meta && { _meta }) }),
     listPrompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
     listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     listTemplates: async () => (await client.listResourceTemplates()).resourceTemplates.map((t) => t.uriTemplate),

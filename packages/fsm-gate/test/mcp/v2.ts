@@ -129,8 +129,11 @@ async function connectV2Client(transport: Transport, era: ProtocolEra): Promise<
       return names;
     },
     // An explicit cursor, even an empty one, asks for one page.
-    listPage: async (cursor) =>
-      client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
+    listPage: async (cursor, _meta) =>
+      client.request({
+        method: 'tools/list',
+        params: { ...(cursor === undefined ? {} : { cursor }), ...(_meta && { _meta }) },
+      }),
     listPrompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
     listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     listTemplates: async () => (await client.listResourceTemplates()).resourceTemplates.map((t) => t.uriTemplate),
