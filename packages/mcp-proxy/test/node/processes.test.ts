@@ -14,6 +14,7 @@ afterEach(() => {
 /** Starts a process with three upstreams, one behind a wrapper and with a grandchild, one that ignores SIGTERM. */
 async function anOwner(ending: string): Promise<{
   child: ChildProcess;
+  exited: Promise<[number | null, NodeJS.Signals | null]>;
   lines: AsyncIterator<string>;
   pids: () => Promise<number[]>;
   record: ReturnType<typeof aRecord>;
@@ -23,6 +24,8 @@ async function anOwner(ending: string): Promise<{
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   children.push(child);
+  // Listened for from the start: it may end before anybody looks.
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   const lines = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })[Symbol.asyncIterator]();
   const ready = await lines.next();
   const grandchild = Number(String(ready.value).split(' ')[1]);
@@ -31,7 +34,7 @@ async function anOwner(ending: string): Promise<{
     ...(await record.lines()).filter((line) => line.startsWith('start')).map((line) => Number(line.split(' ')[1])),
   ];
   expect(await pids()).toHaveLength(4);
-  return { child, lines, pids, record };
+  return { child, exited, lines, pids, record };
 }
 
 async function expectAllGone(pids: readonly number[]): Promise<void> {
@@ -49,28 +52,28 @@ describe('no process is left', () => {
   });
 
   it('after an uncaught exception of the owner', async () => {
-    const { child, pids } = await anOwner('uncaught');
-    await once(child, 'exit');
+    const { exited, pids } = await anOwner('uncaught');
+    await exited;
     await expectAllGone(await pids());
   });
 
   it('after the owner exits', async () => {
-    const { child, pids } = await anOwner('exit');
-    await once(child, 'exit');
+    const { exited, pids } = await anOwner('exit');
+    await exited;
     await expectAllGone(await pids());
   });
 
   it('after a SIGTERM that the owner answers by itself, in its own time', async () => {
-    const { child, pids } = await anOwner('graceful');
+    const { child, exited, pids } = await anOwner('graceful');
     child.kill('SIGTERM');
-    expect((await once(child, 'exit'))[0]).toBe(0);
+    expect((await exited)[0]).toBe(0);
     await expectAllGone(await pids());
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('after %s, by which the owner still ends', async (signal) => {
-    const { child, pids } = await anOwner('wait');
+    const { child, exited, pids } = await anOwner('wait');
     child.kill(signal);
-    const [, endedBy] = await once(child, 'exit');
+    const [, endedBy] = await exited;
     expect(endedBy).toBe(signal);
     await expectAllGone(await pids());
   });
