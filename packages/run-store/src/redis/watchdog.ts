@@ -1,6 +1,7 @@
 /**
- * Gives up on answers that do not come. One timer for all that is waited for, since a timer for each command costs as
- * much as a fifth of the command: an answer is given up between one and one and a quarter times the timeout.
+ * Gives up on answers that do not come. One timer for all that is waited for, and a list that an entry leaves by itself:
+ * a timer for each command, or a set to delete it from, costs as much as a fifth of the command. An answer is given up
+ * between one and one and a quarter times the timeout.
  */
 
 export interface Watchdog {
@@ -29,29 +30,28 @@ export class NoAnswerError extends Error {
 
 const TICKS = 4;
 
-interface Waiting {
-  readonly giveUp: () => void;
-}
-
 export function createWatchdog({ timeoutMs, setTimer }: WatchdogOptions): Watchdog {
   if (timeoutMs === Number.POSITIVE_INFINITY) {
     return { watch: (answer) => answer, watchThen: (answer, onValue, onError) => answer.then(onValue, onError) };
   }
-  /** By age in ticks, the youngest first. */
-  const ages: Set<Waiting>[] = Array.from({ length: TICKS + 1 }, () => new Set());
+  /** The oldest behind its `next`, the youngest behind its `previous`: all wait equally long. */
+  const ends = new Ring();
+  let now = 0;
   let ticking = false;
 
   function tick(): void {
-    const overdue = ages.pop()!;
-    ages.unshift(new Set());
-    // Timers run before I/O: after the event loop was blocked, the answers may lie in the socket unread.
-    if (overdue.size > 0) {
-      setImmediate(() => {
-        for (const { giveUp } of overdue) giveUp();
-      });
-    }
+    now += 1;
     ticking = false;
-    if (ages.some(({ size }) => size > 0)) start();
+    // Timers run before I/O: after the event loop was blocked, the answers may lie in the socket unread.
+    const overdueSince = now - TICKS - 1;
+    if (isOverdue(ends.next, overdueSince)) setImmediate(() => giveUp(overdueSince));
+    if (ends.next !== ends) start();
+  }
+
+  function giveUp(overdueSince: number): void {
+    for (let oldest = ends.next; isOverdue(oldest, overdueSince); oldest = ends.next) {
+      oldest.fail(new NoAnswerError(timeoutMs));
+    }
   }
 
   function start(): void {
@@ -69,24 +69,11 @@ export function createWatchdog({ timeoutMs, setTimer }: WatchdogOptions): Watchd
     onError: (error: unknown) => U | Promise<U>,
   ): Promise<U> {
     return new Promise<U>((resolve, reject) => {
-      const settle = <V>(next: (value: V) => U | Promise<U>, value: V): void => {
-        // An answer that comes after we gave up is nobody's any more.
-        if (!age.delete(waiting)) return;
-        try {
-          resolve(next(value));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const waiting: Waiting = {
-        giveUp: () => settle(onError, new NoAnswerError(timeoutMs)),
-      };
-      const age = ages[0]!;
-      age.add(waiting);
+      const waiting = new Waiting<T, U>(ends, now, { resolve, reject, onValue, onError });
       if (!ticking) start();
       answer.then(
-        (value) => settle(onValue, value),
-        (error: unknown) => settle(onError, error),
+        (value) => waiting.succeed(value),
+        (error: unknown) => waiting.fail(error),
       );
     });
   }
@@ -95,6 +82,61 @@ export function createWatchdog({ timeoutMs, setTimer }: WatchdogOptions): Watchd
     watchThen,
     watch: (answer) => watchThen(answer, same, fail),
   };
+}
+
+interface Outlets<T, U> {
+  readonly resolve: (value: U | Promise<U>) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onValue: (value: T) => U | Promise<U>;
+  readonly onError: (error: unknown) => U | Promise<U>;
+}
+
+/** Both ends of the list in one: empty when it is its own neighbour. */
+class Ring {
+  next: Ring = this;
+  previous: Ring = this;
+}
+
+/** In the list from its making until its first end; what comes after that is nobody's any more. */
+class Waiting<T, U> extends Ring {
+  readonly since: number;
+  readonly #outlets: Outlets<T, U>;
+  #left = false;
+
+  constructor(ends: Ring, since: number, outlets: Outlets<T, U>) {
+    super();
+    this.since = since;
+    this.#outlets = outlets;
+    this.next = ends;
+    this.previous = ends.previous;
+    ends.previous.next = this;
+    ends.previous = this;
+  }
+
+  succeed(value: T): void {
+    this.#end(this.#outlets.onValue, value);
+  }
+
+  fail(error: unknown): void {
+    this.#end(this.#outlets.onError, error);
+  }
+
+  #end<V>(next: (value: V) => U | Promise<U>, value: V): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.previous.next = this.next;
+    this.next.previous = this.previous;
+    try {
+      this.#outlets.resolve(next(value));
+    } catch (error) {
+      this.#outlets.reject(error);
+    }
+  }
+}
+
+// The end of the list waits for nothing, and is no `Waiting`.
+function isOverdue(entry: Ring, since: number): entry is Waiting<unknown, unknown> {
+  return entry instanceof Waiting && entry.since <= since;
 }
 
 function same<T>(value: T): T {
