@@ -25,7 +25,7 @@ export interface CallEnd {
   readonly kind: 'committed' | 'rolled_back' | 'lost';
   /** The event that moved the session. */
   readonly event?: string | undefined;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly before: FsmSnapshot;
   readonly after: FsmSnapshot;
   readonly version: number;
@@ -149,9 +149,21 @@ export class LeasedCall implements GateCall {
     const { onEnd, onError } = this.#host;
     const before = this.#held.session.snapshot;
     if (step.effects) attempt(step.effects, onError);
-    const end = { call: this, event: event?.type, before, after: step.snapshot, version: outcome.version };
-    // It is written: nothing that is told about it may make it look otherwise.
-    attempt(() => onEnd({ ...end, kind: 'committed' }), onError);
+    const { snapshot: after } = step;
+    try {
+      onEnd({
+        call: this,
+        kind: 'committed',
+        event: event?.type,
+        reason: undefined,
+        before,
+        after,
+        version: outcome.version,
+      });
+    } catch (error) {
+      // It is written: nothing that is told about it may make it look otherwise.
+      onError(error);
+    }
     return moved(before, step.snapshot);
   }
 

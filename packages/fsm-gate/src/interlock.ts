@@ -87,6 +87,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
   const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, onEnd };
   const sweepMs = leaseMs / 3;
   let sweep: unknown;
+  const initial = (): FsmSnapshot => model.start(now());
   let reservations = 0;
   let calls = 0;
   // Nobody else can ask with our ids; that they can be told apart is enough between our own.
@@ -123,16 +124,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
   function requestFor({ tool, onlyIn }: Wish): ReserveRequest {
     reservations += 1;
     const id = `${idPrefix}.${reservations}`;
-    // Only a new session has to begin somewhere.
-    return {
-      id,
-      tool,
-      leaseMs,
-      onlyIn,
-      get initial() {
-        return model.start(now());
-      },
-    };
+    return { id, tool, initial, leaseMs, onlyIn };
   }
 
   function attempt(wish: Wish, turn: Turn): LeaseOutcome | Promise<LeaseOutcome> {

@@ -45,7 +45,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     },
 
     reserve(key, request): ReserveOutcome {
-      const slot = touch(key) ?? insert(key, request.initial);
+      const slot = touch(key) ?? insert(key, request.initial());
       const { lease } = slot;
       if (held(slot) && lease) {
         if (lease.id === request.id) return { kind: 'granted', session: view(slot), fence: lease.fence };

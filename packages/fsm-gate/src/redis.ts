@@ -69,10 +69,11 @@ export function redisGateStore(options: RedisGateStoreOptions): GateStore {
 
     async reserve(key, { id, tool, initial, leaseMs, onlyIn }): Promise<ReserveOutcome> {
       const wanted = onlyIn ? JSON.stringify(onlyIn) : '';
-      const reply = await run(RESERVE, key, id, tool, String(Math.ceil(leaseMs)), initial.state, wanted);
+      const begin = initial();
+      const reply = await run(RESERVE, key, id, tool, String(Math.ceil(leaseMs)), begin.state, wanted);
       const [kind, snapshot, version, who, left] = strings(reply);
       try {
-        const found = snapshot ? session(snapshot, version) : { snapshot: initial, version: 0 };
+        const found = snapshot ? session(snapshot, version) : { snapshot: begin, version: 0 };
         if (kind === 'granted') return { kind, session: found, fence: Number(who) };
         if (kind === 'held') return { kind, session: found, tool: who ?? '', expiresInMs: Number(left) };
         return { kind: 'elsewhere', session: found };

@@ -19,7 +19,7 @@ export function serialisedStore(store: FsmStateStore, options: { readonly now?: 
       const taken = await leases.reserve(key, { ...request, onlyIn: undefined });
       if (taken.kind === 'elsewhere') return taken;
       try {
-        const session = (await load(key)) ?? { snapshot: request.initial, version: 0 };
+        const session = (await load(key)) ?? { snapshot: request.initial(), version: 0 };
         if (taken.kind === 'held') return { ...taken, session };
         if (!request.onlyIn || request.onlyIn.includes(session.snapshot.state)) return { ...taken, session };
         await leases.release(key, taken.fence);

@@ -15,8 +15,8 @@ export interface ReserveRequest {
   readonly id: string;
   /** The tool, told to those who wait. */
   readonly tool: string;
-  /** What a session that is not stored yet starts from. */
-  readonly initial: FsmSnapshot;
+  /** What a session that is not stored yet starts from; made when it is asked for. */
+  readonly initial: () => FsmSnapshot;
   /** For how long the lease holds unless it is renewed, in milliseconds. */
   readonly leaseMs: number;
   /** Take the lease only in one of these states; `undefined`: in any. */

@@ -95,7 +95,7 @@ describe('the interlock', () => {
         const probe = {
           id: 'probe',
           tool: 'probe',
-          initial: { state: 'empty', updatedAt: 0 },
+          initial: () => ({ state: 'empty', updatedAt: 0 }),
           leaseMs: 1,
           onlyIn: undefined,
         };

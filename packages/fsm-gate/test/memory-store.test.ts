@@ -4,7 +4,7 @@ import { type GateStore, memoryGateStore } from '../src/index.js';
 const START = { state: 'start', updatedAt: 0 };
 
 function aRequest(id: string, leaseMs = 1_000) {
-  return { id, tool: 'tool', initial: START, leaseMs, onlyIn: undefined };
+  return { id, tool: 'tool', initial: () => START, leaseMs, onlyIn: undefined };
 }
 
 async function write(store: GateStore, key: string): Promise<void> {

@@ -76,7 +76,7 @@ describe.skipIf(!url)('sessions in Redis', () => {
 
   it('are leased by the clock of the server: a lease that nobody renews makes room', async () => {
     const store = redisGateStore({ client, prefix: aPrefix() });
-    const request = { tool: 'pay', initial: { state: 'payment', updatedAt: 0 }, onlyIn: undefined };
+    const request = { tool: 'pay', initial: () => ({ state: 'payment', updatedAt: 0 }), onlyIn: undefined };
     const first = await store.reserve('ann', { ...request, id: '1', leaseMs: 1 });
     let second = await store.reserve('ann', { ...request, id: '2', leaseMs: 60_000 });
     while (second.kind !== 'granted') second = await store.reserve('ann', { ...request, id: '2', leaseMs: 60_000 });
@@ -91,7 +91,7 @@ describe.skipIf(!url)('sessions in Redis', () => {
     const request = {
       id: '1',
       tool: 'pay',
-      initial: { state: 'payment', updatedAt: 0 },
+      initial: () => ({ state: 'payment', updatedAt: 0 }),
       leaseMs: 5_000,
       onlyIn: undefined,
     };

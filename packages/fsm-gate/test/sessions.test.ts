@@ -302,7 +302,7 @@ describe('a lease', () => {
     const rival = {
       id: 'rival',
       tool: 'cart_checkout',
-      initial: { state: 'empty', updatedAt: 0 },
+      initial: () => ({ state: 'empty', updatedAt: 0 }),
       leaseMs: 1,
       onlyIn: undefined,
     };

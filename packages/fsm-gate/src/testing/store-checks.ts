@@ -58,7 +58,7 @@ let ids = 0;
 
 function wish(changes: Partial<ReserveRequest> = {}): ReserveRequest {
   ids += 1;
-  return { id: `call-${ids}`, tool: 'tool', initial: START, leaseMs: LEASE_MS, onlyIn: undefined, ...changes };
+  return { id: `call-${ids}`, tool: 'tool', initial: () => START, leaseMs: LEASE_MS, onlyIn: undefined, ...changes };
 }
 
 async function written(store: GateStore, key: string, snapshot: FsmSnapshot): Promise<number> {

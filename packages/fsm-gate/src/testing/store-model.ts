@@ -57,7 +57,7 @@ async function compare(under: StoreUnderTest, operations: readonly Operation[]):
     const what = `the answer to step ${turn}, ${JSON.stringify(operation)},`;
     switch (operation.do) {
       case 'reserve': {
-        const request = { id: `call-${turn}`, tool: `tool-${turn}`, initial: START, ...operation };
+        const request = { id: `call-${turn}`, tool: `tool-${turn}`, initial: () => START, ...operation };
         const theirs = await store.reserve(KEY, request);
         const ours = model.reserve(request.tool, operation.leaseMs, operation.onlyIn);
         if (ours.kind === 'granted' && theirs.kind === 'granted')
