@@ -1,10 +1,11 @@
 /** What the gate costs at the wire: lists against a bare filter, calls against the ungated server. */
+
+import { compare } from '@mcp-interlock/test-kit/bench';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport as TransportV1 } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { InMemoryTransport as TransportV2, McpServer as ServerV2 } from '@modelcontextprotocol/server';
-import { compare } from '@mcp-interlock/test-kit/bench';
+import { McpServer as ServerV2, InMemoryTransport as TransportV2 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { createGateSessions, type FsmConfig, type GateSessions, StateMachineGate } from '../src/index.js';
 import { attachGate } from '../src/mcp.js';
