@@ -56,16 +56,15 @@ const CLIENT_INFO = { name: 'interlock-mcp-proxy', version: '0.1.0' };
 /** Statuses of a server that only knows the older HTTP+SSE transport (specification, "Backwards compatibility"). */
 const OLDER_TRANSPORT_STATUSES = new Set([400, 404, 405]);
 
-/** A resolver that leaves waiting between attempts to the proxy, which knows when a person asks for one. */
-export function createPatientResolver(options: Parameters<typeof createEraResolver>[0] = {}): EraResolver {
-  const resolver = createEraResolver(options);
+const sharedResolver: EraResolver = createEraResolver();
+
+/** Leaves waiting between attempts to the proxy, which knows when a person asks for one: the resolver itself never refuses to ask. */
+function patient(resolver: EraResolver): EraResolver {
   return {
     resolve: (request) => resolver.resolve({ ...request, retryNow: true }),
     reportMismatch: (key, used, more) => resolver.reportMismatch(key, used, more),
   };
 }
-
-const sharedResolver: EraResolver = createPatientResolver();
 
 /**
  * Connects, and leaves nothing behind when it cannot.
@@ -190,7 +189,7 @@ async function connect(config: UpstreamConfig, options: OpenClientOptions, openi
         client,
         clientInfo,
         capabilities,
-        resolver: options.resolver ?? sharedResolver,
+        resolver: patient(options.resolver ?? sharedResolver),
         authContext: createHash('sha256').update(JSON.stringify(opening.secrets)).digest('base64url'),
         connectTimeoutMs: config.connectTimeoutMs,
         ...(pin && { pin }),

@@ -1,5 +1,6 @@
 /** A whole proxy from a configuration in one call: provider, stores on disk, eager servers, reload. */
 import { join } from 'node:path';
+import { createEraResolver } from '@mcp-interlock/mcp-era';
 import { createFileEraCache } from '@mcp-interlock/mcp-era/node';
 import type { ProxyEvent } from '../events.js';
 import type { IMcpProxyToolOptions } from '../options.js';
@@ -9,7 +10,6 @@ import { readConfigFiles, watchConfigFiles } from './config-file.js';
 import { type ConfigError, messageOf } from './errors.js';
 import { Lifecycle } from './lifecycle.js';
 import { storedOAuthProvider } from './oauth-store.js';
-import { createPatientResolver } from './open-client.js';
 import { createNodeProvider, type NodeProvider, type NodeProviderOptions } from './provider.js';
 import { specsOf } from './specs.js';
 import { defaultStateFolder } from './state-files.js';
@@ -67,7 +67,7 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
   let { servers } = await read();
   const configOf = (serverName: string): UpstreamConfig | undefined => servers.get(serverName);
   const provider = createNodeProvider(servers, {
-    resolver: createPatientResolver({ cache: createFileEraCache({ path: join(folder, 'eras.json') }) }),
+    resolver: createEraResolver({ cache: createFileEraCache({ path: join(folder, 'eras.json') }) }),
     authProvider: (config) => storedOAuthProvider(config, folder),
     ...(debugLog && { debugLog }),
     ...options.provider,

@@ -1,7 +1,7 @@
+import { createEraResolver } from '@mcp-interlock/mcp-era';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { McpProxyTool } from '../../src/index.js';
 import { createNodeProvider, type NodeProvider, type NodeProviderOptions, specsOf } from '../../src/node/index.js';
-import { createPatientResolver } from '../../src/node/open-client.js';
 import {
   forward,
   type HttpUpstream,
@@ -24,7 +24,7 @@ async function started<T extends { close(): Promise<unknown> }>(starting: Promis
 }
 
 function providerOf(entries: Record<string, Record<string, unknown>>, options: NodeProviderOptions = {}): NodeProvider {
-  const provider = createNodeProvider(configOf(entries), { resolver: createPatientResolver(), ...options });
+  const provider = createNodeProvider(configOf(entries), { resolver: createEraResolver(), ...options });
   closers.push(() => provider.closeAll());
   return provider;
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createEraResolver } from '@mcp-interlock/mcp-era';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   createNodeProvider,
@@ -9,7 +10,6 @@ import {
   storedOAuthProvider,
   type UpstreamConfig,
 } from '../../src/node/index.js';
-import { createPatientResolver } from '../../src/node/open-client.js';
 import { type ProtectedUpstream, protectedUpstream } from '../fixtures/authorization-server.js';
 import { aFolder, configOf, scripted, textOf } from '../fixtures/scripted.js';
 
@@ -33,7 +33,7 @@ async function aProtectedServer(): Promise<{
   const provider = (): NodeProvider => {
     const made = createNodeProvider(configs, {
       authProvider: (each) => storedOAuthProvider(each, folder),
-      resolver: createPatientResolver(),
+      resolver: createEraResolver(),
       debugLog: (line) => logged.push(line),
     });
     closers.push(() => made.closeAll());
