@@ -48,8 +48,8 @@ export async function openDemo(options: DemoOptions, log: (line: string) => void
     tools: [...SHOP_TOOLS, upstreams.proxy.asTool().name],
     onError,
   });
-  const settle = (sessionKey: string, outcome: 'paid' | 'rejected') =>
-    sessions.send(sessionKey, outcome === 'paid' ? 'APPROVED' : 'REJECTED');
+  const settle = (sessionKey: string, runId: string, outcome: 'paid' | 'rejected') =>
+    sessions.send(sessionKey, outcome === 'paid' ? 'APPROVED' : 'REJECTED', { args: { runId } });
 
   return {
     storageDescription: storage.description,
@@ -68,7 +68,7 @@ export async function openDemo(options: DemoOptions, log: (line: string) => void
         carts: storage.carts,
         payments,
         approvalLimit: options.approvalLimit,
-        onSettled: async (outcome) => void (await settle(sessionKey, outcome)),
+        onSettled: async (runId, outcome) => void (await settle(sessionKey, runId, outcome)),
         onError: (correlationId, error) => log(`tool call ${correlationId}: ${messageOf(error)}`),
       });
       registerProxyTool(server, upstreams.proxy);
@@ -87,7 +87,7 @@ export async function openDemo(options: DemoOptions, log: (line: string) => void
     async decide(runId, decision, operator) {
       const result = await payments.decide(runId, decision, operator);
       // A session that is gone, or that moved on by payment_result, does not take the event: nothing changes then.
-      if (result.kind === 'decided') await settle(result.order.sessionKey, result.outcome.kind);
+      if (result.kind === 'decided') await settle(result.order.sessionKey, runId, result.outcome.kind);
       return result;
     },
 

@@ -17,7 +17,7 @@ export interface ToolContext {
   /** Payments above this wait for an operator, in whole euros. */
   readonly approvalLimit: number;
   /** Told when a parked payment turns out to be settled, so that the session can move on. */
-  readonly onSettled: (outcome: 'paid' | 'rejected') => Promise<void>;
+  readonly onSettled: (runId: string, outcome: 'paid' | 'rejected') => Promise<void>;
   /** Gets what a handler threw, with the id that the model was given. */
   readonly onError: (correlationId: string, error: unknown) => void;
 }
@@ -35,7 +35,7 @@ export function registerShopTools(server: McpServer, context: ToolContext): void
     {
       description: 'Lists what the shop sells, as TOON rows (the cheapest form) or as JSON.',
       inputSchema: {
-        category: z.string().optional().describe(CATEGORY_NAMES.join(', ')),
+        category: z.string().max(64).optional().describe(CATEGORY_NAMES.join(', ')),
         format: z.enum(['toon', 'json']).default('toon'),
       },
       annotations: { readOnlyHint: true },
@@ -138,7 +138,7 @@ export function registerShopTools(server: McpServer, context: ToolContext): void
           return structured({ status: 'waiting_for_approval' satisfies PaymentStatus, runId });
         case 'settled':
           // The operator's process may have died between the decision and the session's move.
-          if (progress.outcome.sessionKey === sessionKey) await context.onSettled(progress.outcome.kind);
+          if (progress.outcome.sessionKey === sessionKey) await context.onSettled(runId, progress.outcome.kind);
           return structured({ status: progress.outcome.kind, ...progress.outcome.answer });
         case 'unknown':
           return toolError('NOT_FOUND', {

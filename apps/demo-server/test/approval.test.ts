@@ -46,6 +46,23 @@ describe('a payment over the limit', () => {
     expect(await agent.toolNames()).toContain('cart_pay');
   });
 
+  it('is not settled by what was decided about an earlier payment of the same session', async () => {
+    const running = await aRunningDemo();
+    const agent = await running.agent();
+    for (const decision of ['approve', 'reject']) {
+      const earlier = await aParkedPayment(agent);
+      await running.operator('POST', earlier, { decision });
+      await agent.call(decision === 'approve' ? 'order_start_over' : 'cart_cancel_payment');
+      const waiting = await aParkedPayment(agent);
+
+      await agent.call('payment_result', { runId: earlier });
+      expect(await agent.toolNames()).toEqual(['catalogue_list', 'cart_view', 'payment_result', 'mcp']);
+      expect((await running.operator('POST', waiting)).status).toBe(200);
+      expect(await agent.toolNames()).toContain('order_start_over');
+      await agent.call('order_start_over');
+    }
+  });
+
   it('survives a restart of the server when there is a data folder', async () => {
     const dataFolder = await mkdtemp(join(tmpdir(), 'interlock-demo-test-'));
     onTestFinished(() => rm(dataFolder, { recursive: true }));
