@@ -11,8 +11,10 @@ import {
   image,
   isToolResponse,
   mix,
+  paginate,
   parseToolError,
   readCompact,
+  resourceLink,
   structured,
   success,
   text,
@@ -170,6 +172,69 @@ describe('fit', () => {
   });
 });
 
+describe('what would otherwise slip through', () => {
+  test('the title of a link counts as any other text', () => {
+    const link = resourceLink({ uri: 'file:///a', name: 'a', title: 'long '.repeat(1000) });
+    expect(JSON.stringify(fit(link, { maxChars: 300 })).length).toBeLessThan(600);
+  });
+
+  test('text that looks like data but is nested without end is cut as text', () => {
+    const result = fit(success('['.repeat(20_000) + ']'.repeat(20_000)), { maxChars: 300 });
+    expect(charsOf(result)).toBeLessThanOrEqual(300);
+    expectAcceptedByBothSdks(result);
+  });
+
+  test('structuredContent that is nested without end is refused by its own name', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 20_000; level++) deep = [deep];
+    const result = { content: [], structuredContent: { deep } };
+    expect(caught(() => fit(result, { maxChars: 300 }))).toMatchObject({ name: 'ResponseError', code: 'TOO_DEEP' });
+  });
+
+  test('what stood beside an error is counted, in its text and in _meta', () => {
+    const result = fit(mix(toolError('A', { message: 'x' }), text('word '.repeat(500)), text('end')), {
+      maxChars: 300,
+    });
+    expect(parseToolError(result)).toMatchObject({ code: 'A', details: { parts_left_out: '2' } });
+    expect(parseXml(textsOf(result)[0]!).name).toBe('tool_error');
+    expect(result._meta).toMatchObject({
+      'interlock/fit': { omissions: [{ path: '$', unit: 'parts', shown: 1, total: 3 }] },
+    });
+  });
+
+  test('a counter that gives no number is refused, rather than nothing shown', () => {
+    for (const countTokens of [() => Number.NaN, () => 'many' as never]) {
+      expect(caught(() => fit(success('x'), { maxTokens: 100, countTokens }))).toMatchObject({
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining('fit: countTokens'),
+      });
+    }
+  });
+
+  test('a first item larger than the limit is shown in part, and the cursor moves on', () => {
+    const list = Array.from({ length: 9 }, (_, id) => ({ id, body: 'many words '.repeat(500) }));
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = paginate(list, { cursor, pageSize: 3 });
+      const answer = fit(compact(page.items), { maxChars: 600, page });
+      const shown = readCompact(answer) as { id: number; body: string }[];
+      expect(shown[0]!.body).toMatch(/^many words .*characters left out\]$/);
+      seen.push(...shown.map(({ id }) => id));
+      cursor = /call again with cursor ([\w-]+)/.exec(textsOf(answer)[1] ?? '')?.[1];
+    } while (cursor !== undefined && seen.length < 20);
+    expect(seen).toEqual(list.map(({ id }) => id));
+  });
+
+  test('where no item can be shown at all, no cursor leads back to the same page', () => {
+    const wide = () => Object.fromEntries(Array.from({ length: 90 }, (_, field) => [`field_${field}`, field]));
+    const page = paginate([wide(), wide()], { pageSize: 1 });
+    const [, note] = textsOf(fit(compact(page.items), { maxChars: 300, page }));
+    expect(note).toContain('0 of 1 items shown');
+    expect(note).not.toContain('cursor');
+  });
+});
+
 test('a hint that does not fit itself gives way to the answer', () => {
   const result = fit(success(rows), { maxChars: 400, more: 'x'.repeat(1000) });
   expect(JSON.parse(textsOf(result)[0]!)).not.toHaveLength(0);
@@ -233,6 +298,7 @@ describe('limits', () => {
     { maxBytes: Number.NaN },
     { maxChars: '500' as never },
     { maxChars: 500, reserve: 1 },
+    { maxChars: 500, reserve: 0.9 },
   ])('%j is refused', (limits) => {
     expect(caught(() => fit(success('x'), limits))).toMatchObject({ code: 'INVALID_OPTION' });
   });

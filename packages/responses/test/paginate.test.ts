@@ -75,6 +75,27 @@ describe('paginate', () => {
     );
   });
 
+  test('a cursor with any one character changed is refused', () => {
+    const cursor = paginate(items, { scope: 'a' }).nextCursor!;
+    for (const [index, char] of [...cursor].entries()) {
+      for (const other of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=') {
+        if (other === char) continue;
+        const changed = cursor.slice(0, index) + other + cursor.slice(index + 1);
+        expect(caught(() => paginate(items, { cursor: changed, scope: 'a' }))).toMatchObject({
+          code: 'CURSOR_INVALID',
+        });
+      }
+    }
+  });
+
+  test('a scope or list of the wrong kind is refused, rather than shared by all of its kind', () => {
+    expect(caught(() => paginate(items, { scope: { status: 'open' } as never }))).toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringContaining('scope'),
+    });
+    expect(caught(() => paginate(null as never))).toMatchObject({ code: 'INVALID_OPTION' });
+  });
+
   test('a list that shrank has an empty last page', () => {
     const cursor = paginate(items, { pageSize: 100 }).nextCursor!;
     expect(paginate(items.slice(0, 10), { cursor })).toMatchObject({ items: [], total: 10 });
@@ -118,7 +139,19 @@ describe('paginate', () => {
     const length = (compact(page.items).content[0] as { text: string }).text.length;
     const answer = fit(compact(page.items), { maxChars: length + 10, page });
     const [, note] = answer.content as { text: string }[];
-    expect(note!.text).toMatch(/of 60 items shown, \d+ left out\. To get the rest: call again with cursor/);
+    expect(note!.text).toMatch(/^\[Items 1 to \d+ of 120 shown\. To get the rest: call again with cursor/);
+  });
+
+  test('a page that was cut is told by its place in the whole list, not as if the page were all there is', () => {
+    const rows = items.map((id) => ({ id, text: 'some words for every row' }));
+    const cursor = paginate(rows, { pageSize: 20 }).nextCursor!;
+    const page = paginate(rows, { pageSize: 50, cursor });
+    const answer = fit(compact(page.items), { maxChars: 600, page });
+    const last = (readCompact(answer) as { id: number }[]).at(-1)!.id + 1;
+    const [, note] = answer.content as { text: string }[];
+    expect(note!.text).toContain(`[Items 21 to ${last} of 120 shown. To get the rest: call again with cursor `);
+    const next = /cursor ([\w-]+)/.exec(note!.text)![1]!;
+    expect(paginate(rows, { cursor: next }).items[0]!.id).toBe(last);
   });
 
   test.each([0, -1, 1.5, Number.NaN, '5' as never])('a page size of %s is refused', (pageSize) => {

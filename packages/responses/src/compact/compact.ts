@@ -4,6 +4,7 @@ import { assertJson, jsonCopy } from '../json/json.js';
 import { stringify } from '../json/stringify.js';
 import { ResponseError, typed } from '../response-error.js';
 import type { Meta, ToolResult } from '../types.js';
+import { checkedCounter } from './check-counter.js';
 import { rememberCodec } from './codec.js';
 import { type CountTokens, estimateTokens } from './estimate-tokens.js';
 import { type CompactFormat, FORMATS, type Format, formatNamed, JSON_FORMAT } from './formats.js';
@@ -47,7 +48,7 @@ const SURPRISE = 1.2;
 export function compact(data: unknown, options: CompactOptions = {}): ToolResult & { _meta: Meta } {
   const size = assertJson(data);
   const meta = options._meta === undefined ? {} : jsonCopy(options._meta);
-  const count = checkedCounter(options.countTokens ?? estimateTokens);
+  const count = checkedCounter(options.countTokens ?? estimateTokens, 'compact');
   const formats = readFormats(options.formats);
   const { format, text } = typed(() =>
     size <= WHOLE_UP_TO ? chooseWhole(data, formats, count) : chooseSampled(data, size, formats, count),
@@ -139,19 +140,6 @@ function decodesTo({ format, text }: Choice, data: unknown): boolean {
     // A text that its own notation cannot read is no candidate.
     return false;
   }
-}
-
-function checkedCounter(countTokens: CountTokens): CountTokens {
-  return (text) => {
-    let tokens: unknown;
-    try {
-      tokens = countTokens(text);
-    } catch (cause) {
-      throw new ResponseError('INVALID_OPTION', 'compact: countTokens threw; see the cause.', { cause });
-    }
-    if (typeof tokens === 'number' && tokens >= 0) return tokens;
-    throw new ResponseError('INVALID_OPTION', `compact: countTokens gave ${String(tokens)}; it must give a number.`);
-  };
 }
 
 function readFormats(names: readonly CompactFormat[] | undefined): readonly Format[] {

@@ -19,6 +19,9 @@ export function cutValue(value: unknown, fits: (cut: CutValue) => boolean): CutV
     const from = cut;
     const at = (count: number) => cutList(from, list, count);
     const kept = largest(list.length - 1, (count) => fits(at(count)));
+    // An item that fits nowhere is better shown in part than not at all: no later page could show it either.
+    const one = kept === 0 ? withShortTexts(at(1), fits) : undefined;
+    if (one) return one;
     cut = at(kept);
     if (fits(cut)) return cut;
   }
@@ -31,6 +34,23 @@ export function cutValue(value: unknown, fits: (cut: CutValue) => boolean): CutV
   return cut;
 }
 
+/** Below this a text says nothing any more. */
+const SHORTEST_TEXT = 40;
+
+function withShortTexts(from: CutValue, fits: (cut: CutValue) => boolean): CutValue | undefined {
+  if (!fits(shortenTexts(from, SHORTEST_TEXT))) return undefined;
+  return shortenTexts(
+    from,
+    Math.max(
+      SHORTEST_TEXT,
+      largest(LONGEST_SHORTENED, (length) => fits(shortenTexts(from, length))),
+    ),
+  );
+}
+
+/** A text that keeps more than this has not been shortened for lack of room. */
+const LONGEST_SHORTENED = 2000;
+
 interface LastResort {
   /** The largest count that is worth a try. */
   readonly most: (value: unknown) => number;
@@ -38,7 +58,7 @@ interface LastResort {
 }
 
 const LAST_RESORTS: readonly LastResort[] = [
-  { most: () => 2000, cutTo: shortenTexts },
+  { most: () => LONGEST_SHORTENED, cutTo: shortenTexts },
   { most: (value) => Object.keys(Object(value)).length, cutTo: dropFields },
 ];
 
@@ -66,6 +86,7 @@ function listsOf(root: unknown): List[] {
 }
 
 function cutList(from: CutValue, list: List, count: number): CutValue {
+  if (count >= list.length) return from;
   return {
     value: replaceAt(from.value, list.keys, (items) => (items as unknown[]).slice(0, count)), // `listsOf` found a list there.
     omissions: [...from.omissions, { path: list.path, unit: 'items', shown: count, total: list.length }],

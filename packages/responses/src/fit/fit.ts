@@ -3,24 +3,18 @@ import { brand } from '../brand.js';
 import { codecOf, rememberCodec, type TextCodec } from '../compact/codec.js';
 import { isSameData } from '../compact/same-data.js';
 import { errorTwin } from '../errors/error.js';
-import { shrinkError } from '../errors/error-envelope.js';
+import { type ErrorFields, shrinkError } from '../errors/error-envelope.js';
 import { ERROR_META_KEY } from '../errors/error-types.js';
 import { parseToolError } from '../errors/parse-tool-error.js';
+import { assertJson } from '../json/json.js';
+import { asResponseError } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from '../types.js';
 import { type CutText, cutText, largest, type Omission } from './cut-text.js';
 import { type CutValue, cutValue } from './cut-value.js';
 import { binaryLength, type Fits, fitsWithin, type Limits } from './limits.js';
-import type { Page } from './paginate.js';
+import { type NoteOptions, note, noteText, pageNotes } from './notes.js';
 
-export interface FitOptions extends Limits {
-  /**
-   * How to get the rest, in words for the model: a cursor, an offset, a filter. A function is told what was left out
-   * first, so that it can name the right offset.
-   */
-  readonly more?: string | ((left: Omission) => string);
-  /** The page of `paginate` that the result shows: the note then gives the cursor for what comes next, cut or not. */
-  readonly page?: Pick<Page<unknown>, 'items' | 'offset' | 'total' | 'nextCursor' | 'cursorAfter'>;
-}
+export interface FitOptions extends Limits, NoteOptions {}
 
 /** Where a shortened result says what it left out: `{ omissions: Omission[] }`. */
 export const FIT_META_KEY = 'interlock/fit';
@@ -31,7 +25,7 @@ export const FIT_META_KEY = 'interlock/fit';
  * that it stays well-formed. A note tells the model how much is shown and how to get the rest; binary content that is too
  * large becomes a note. `structuredContent` is cut with its text.
  *
- * @throws ResponseError `INVALID_OPTION` for limits below what a note needs
+ * @throws ResponseError `INVALID_OPTION` for limits below what a note needs, `TOO_DEEP` for `structuredContent` without end
  * @example
  * ```ts
  * fit(success(rows), { ...hostLimits['claude-code'], more: ({ shown }) => `call again with offset ${shown}` });
@@ -39,21 +33,22 @@ export const FIT_META_KEY = 'interlock/fit';
  * ```
  */
 export function fit(result: AnyToolResult, options: FitOptions): ContentResult {
+  try {
+    return shorten(result, options);
+  } catch (cause) {
+    throw cause instanceof RangeError ? asResponseError(cause, '$') : cause;
+  }
+}
+
+function shorten(result: AnyToolResult, options: FitOptions): ContentResult {
   const fits = fitsWithin(options, result);
-  const notes = result.isError ? [] : pageNotes(options.page);
+  const notes = result.isError ? [] : pageNotes(options);
   const withNotes: Fits = (content, structured) => fits([...content, ...notes], structured);
   if (withNotes(result.content, result.structuredContent)) return withBlocks(result, notes);
   if (result.isError) return fitError(result, fits);
   // What fits but for the note about the page is cut as well: without a note the model would take it for all there is.
   const isTooLong = !fits(result.content, result.structuredContent);
-  return fitContent(result, isTooLong ? fits : withNotes, options.more ?? nextOf(options.page));
-}
-
-function pageNotes(page: FitOptions['page']): TextBlock[] {
-  if (page?.nextCursor === undefined) return [];
-  const last = page.offset + page.items.length;
-  const shown = `Items ${page.offset + 1} to ${last} of ${page.total} shown`;
-  return [note(`[${shown}. To get more: ${cursorHint(page.nextCursor)}.]`)];
+  return fitContent(result, isTooLong ? fits : withNotes, options);
 }
 
 function withBlocks(result: AnyToolResult, blocks: readonly TextBlock[]): ContentResult {
@@ -64,29 +59,22 @@ function withBlocks(result: AnyToolResult, blocks: readonly TextBlock[]): Conten
   return extended as ContentResult; // The caller's own blocks, and texts.
 }
 
-/** Where the page's own items were cut, the next page starts with the first that was left out. */
-function nextOf(page: FitOptions['page']): FitOptions['more'] {
-  if (page === undefined) return undefined;
-  return ({ unit, shown, total }) =>
-    cursorHint(
-      unit === 'items' && total === page.items.length
-        ? page.cursorAfter(shown)
-        : (page.nextCursor ?? page.cursorAfter(0)),
-    );
-}
-
-function cursorHint(cursor: string): string {
-  return `call again with cursor ${cursor}`;
-}
-
+/** An error is one envelope: what else was beside it is counted, not shown. */
 function fitError(result: AnyToolResult, fits: Fits): ContentResult {
-  const parsed = parseToolError(result) ?? {
-    message: result.content.map(textIn).join('\n'),
-    severity: 'error' as const,
-  };
-  const shrunk = shrinkError(parsed, (text) => fits([{ type: 'text', text }], undefined));
+  const parsed = parseToolError(result);
+  const texts = result.content.map(textIn).filter((text) => text !== '');
+  const shown = parsed ? 1 : texts.length;
+  const total = result.content.length;
+  const fields: ErrorFields = parsed ?? { severity: 'error', message: texts.join('\n') };
+  const details = shown < total ? { ...fields.details, parts_left_out: String(total - shown) } : fields.details;
+  const shrunk = shrinkError({ ...fields, details }, (text) => fits([note(text)], undefined));
   const text = shrunk?.text ?? '<tool_error>\n<message>…</message>\n</tool_error>';
-  const _meta = { ...result._meta, ...(shrunk ? { [ERROR_META_KEY]: errorTwin(shrunk.fields) } : {}) };
+  const omissions: Omission[] = shown < total ? [{ path: '$', unit: 'parts', shown, total }] : [];
+  const _meta = {
+    ...result._meta,
+    ...(shrunk ? { [ERROR_META_KEY]: errorTwin(shrunk.fields) } : {}),
+    ...(omissions.length > 0 ? { [FIT_META_KEY]: { omissions } } : {}),
+  };
   return brand({ content: [{ type: 'text', text }], isError: true, _meta });
 }
 
@@ -99,7 +87,7 @@ interface Draft {
   readonly omissions: readonly Omission[];
 }
 
-function fitContent(result: AnyToolResult, fits: Fits, more: FitOptions['more']): ContentResult {
+function fitContent(result: AnyToolResult, fits: Fits, notes: NoteOptions): ContentResult {
   const passes = ({ parts, structured }: Draft) => fits(parts.flat(), structured);
   const codec = codecOf(result);
   const sources = result.content.map((block, index) => readData(textIn(block), index === 0 ? codec : undefined));
@@ -110,19 +98,19 @@ function fitContent(result: AnyToolResult, fits: Fits, more: FitOptions['more'])
     structured: result.structuredContent,
     omissions: [],
   };
-  if (draft.structured !== undefined && twin === -1) draft = cutStructured(draft, fits, more);
+  if (draft.structured !== undefined && twin === -1) draft = cutStructured(draft, fits, notes);
   for (const index of largestFirst(result.content, binaryLength)) {
     if (passes(draft)) break;
     draft = { ...draft, parts: draft.parts.with(index, [note(`[${describe(result.content[index]!)} left out]`)]) };
   }
   for (const index of largestFirst(result.content, textLengthIn(result.content))) {
     if (passes(draft)) break;
-    draft = cutPart(draft, index, sources[index], index === twin, passes, more);
+    draft = cutPart(draft, index, sources[index], index === twin, passes, notes);
   }
   if (!passes(draft)) {
     // A long hint may be what does not fit.
-    if (more !== undefined) return fitContent(result, fits, undefined);
-    draft = keepFirst(draft, passes, more);
+    if (notes.more !== undefined || notes.page) return fitContent(result, fits, {});
+    draft = keepFirst(draft, passes, notes);
   }
 
   const shortened: ContentResult = {
@@ -138,10 +126,10 @@ function fitContent(result: AnyToolResult, fits: Fits, more: FitOptions['more'])
 }
 
 /** `structuredContent` that no text of the result repeats is cut by itself. */
-function cutStructured(draft: Draft, fits: Fits, more: FitOptions['more']): Draft {
+function cutStructured(draft: Draft, fits: Fits, notes: NoteOptions): Draft {
   if (fits([], draft.structured)) return draft;
   const { value, omissions } = cutValue(draft.structured, (cut) => fits([], cut.value));
-  return { parts: [...draft.parts, [note(noteText(omissions, more))]], structured: value, omissions };
+  return { parts: [...draft.parts, [note(noteText(omissions, notes))]], structured: value, omissions };
 }
 
 function cutPart(
@@ -150,13 +138,13 @@ function cutPart(
   source: Source | undefined,
   isTwin: boolean,
   passes: (draft: Draft) => boolean,
-  more: FitOptions['more'],
+  notes: NoteOptions,
 ): Draft {
   const block = draft.parts[index]![0]!;
   const rewrite = (text: string, omissions: readonly Omission[], structured: unknown): Draft => {
-    const notes = omissions.length === 0 ? [] : [note(noteText(omissions, more))];
+    const added = omissions.length === 0 ? [] : [note(noteText(omissions, notes))];
     return {
-      parts: draft.parts.with(index, [withText(block, text), ...notes]),
+      parts: draft.parts.with(index, [withText(block, text), ...added]),
       structured,
       omissions: [...draft.omissions, ...omissions],
     };
@@ -174,13 +162,13 @@ function cutPart(
 }
 
 /** Many small blocks are too much together: the first ones stay. */
-function keepFirst(draft: Draft, passes: (draft: Draft) => boolean, more: FitOptions['more']): Draft {
+function keepFirst(draft: Draft, passes: (draft: Draft) => boolean, notes: NoteOptions): Draft {
   const total = draft.parts.length;
   const first = (shown: number): Draft => {
     const omissions: Omission[] = [...draft.omissions, { path: '$', unit: 'parts', shown, total }];
     return {
       ...draft,
-      parts: [...draft.parts.slice(0, shown), [note(noteText(omissions.slice(-1), more))]],
+      parts: [...draft.parts.slice(0, shown), [note(noteText(omissions.slice(-1), notes))]],
       omissions,
     };
   };
@@ -199,30 +187,15 @@ function readData(
 ): { value: unknown; encode(value: unknown): string } | undefined {
   try {
     if (codec) return { value: codec.decode(text), encode: codec.encode };
-    if (/^\s*[[{]/.test(text)) return { value: JSON.parse(text), encode: JSON.stringify };
+    if (/^\s*[[{]/.test(text)) {
+      const value: unknown = JSON.parse(text);
+      assertJson(value);
+      return { value, encode: JSON.stringify };
+    }
   } catch {
-    // Not data after all: it is cut as text.
+    // Not data after all, or too deep to be taken apart: it is cut as text.
   }
   return undefined;
-}
-
-/** Short whatever happens, for it counts too: the first omission, which is the largest, and whether there are others. */
-function noteText(omissions: readonly Omission[], more: FitOptions['more']): string {
-  const first = omissions[0]!;
-  const { path, unit, shown, total } = first;
-  const where = path === '$' ? '' : ` of ${/^[ -~]{3,40}$/.test(path) ? path.slice(2) : 'a list'}`;
-  const what =
-    unit === 'texts'
-      ? `${total - shown} long texts are shortened`
-      : `${shown} of ${total} ${unit}${where} shown, ${total - shown} left out`;
-  const others = omissions.length > 1 ? '; more is shortened elsewhere' : '';
-  const hint = typeof more === 'function' ? more(first) : more;
-  const wayOut = hint === undefined ? 'Ask for less at a time to see the rest.' : `To get the rest: ${hint}.`;
-  return `[${what}${others}. ${wayOut}]`;
-}
-
-function note(text: string): TextBlock {
-  return { type: 'text', text };
 }
 
 function describe(block: AnyContentBlock): string {

@@ -1,5 +1,7 @@
 /** How large an answer may be, and how its size is measured. */
+import { checkedCounter } from '../compact/check-counter.js';
 import { type CountTokens, estimateTokens } from '../compact/estimate-tokens.js';
+import { stringify } from '../json/stringify.js';
 import { ResponseError } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult } from '../types.js';
 
@@ -15,7 +17,7 @@ export interface Limits {
   readonly maxErrorChars?: number;
   /** Default {@link estimateTokens}. */
   readonly countTokens?: CountTokens;
-  /** Share of every limit that stays free, from 0 (default) to 0.9: counters of hosts differ from ours. */
+  /** Share of every limit that stays free, from 0 (default) to 0.9: counters of hosts differ from ours. The least holds for what remains. */
   readonly reserve?: number;
   /** Key of `_meta` by which a result raises `maxChars` for itself, and with it the limit of tokens. */
   readonly raisedBy?: string;
@@ -49,10 +51,11 @@ export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
   const limit = (name: keyof typeof least): number => {
     const value = limits[name];
     if (value === undefined) return Number.POSITIVE_INFINITY;
-    if (typeof value === 'number' && value >= least[name]) return value * free;
+    if (typeof value === 'number' && value * free >= least[name]) return value * free;
+    const kept = free < 1 ? ` less the reserve of ${limits.reserve}` : '';
     throw new ResponseError(
       'INVALID_OPTION',
-      `fit: ${name} is ${String(value)}; it must be a number from ${least[name]} up.`,
+      `fit: ${name} is ${String(value)}${kept}; it must be a number from ${least[name]} up.`,
     );
   };
   const maxTokens = isRaised ? Number.POSITIVE_INFINITY : limit('maxTokens');
@@ -66,7 +69,7 @@ export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
       'fit: give a limit: maxTokens, maxChars or maxBytes, or a preset of hostLimits.',
     );
   }
-  const countTokens = limits.countTokens ?? estimateTokens;
+  const countTokens = checkedCounter(limits.countTokens ?? estimateTokens, 'fit');
 
   const textsFit = (texts: readonly string[], binaryBytes: number): boolean => {
     const chars = texts.reduce((sum, text) => sum + text.length, 0);
@@ -77,7 +80,7 @@ export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
   };
   return (content, structured) =>
     textsFit(content.flatMap(textsOf), sum(content, binaryLength)) &&
-    (structured === undefined || textsFit([JSON.stringify(structured)], 0));
+    (structured === undefined || textsFit([stringify(structured) ?? ''], 0));
 }
 
 function reserveOf({ reserve = 0 }: Limits): number {
@@ -90,7 +93,7 @@ function textsOf(block: AnyContentBlock): string[] {
     case 'text':
       return [block.text];
     case 'resource_link':
-      return [block.uri, block.name, block.description ?? ''];
+      return [block.uri, block.name, block.title ?? '', block.description ?? ''];
     case 'resource':
       return 'text' in block.resource ? [block.resource.uri, block.resource.text] : [block.resource.uri];
     default:
