@@ -4,8 +4,12 @@ import { text } from 'node:stream/consumers';
 import { main } from './cli/main.js';
 
 const leaving = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => leaving.abort(new Error(`stopped by ${signal}`)));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    // Who asks twice will not wait for a server's end: leaving kills it.
+    if (leaving.signal.aborted) process.exit(1);
+    leaving.abort(new Error(`stopped by ${signal}`));
+  });
 }
 
 process.exitCode = await main(process.argv.slice(2), {

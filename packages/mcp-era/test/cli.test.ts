@@ -160,7 +160,7 @@ describe('exit codes', () => {
   });
 
   test('what is no address is 1, and is named', async () => {
-    const { code, out } = await run(['nonsense']);
+    const { code, out } = await run(['http://']);
     expect([code, out.includes('url is no http(s) URL')]).toEqual([1, true]);
   });
 
@@ -212,10 +212,154 @@ describe('secrets are never printed', () => {
     }
   });
 
+  test.each<[string, string[]]>([
+    ['the password of a database', ['postgresql://admin:hunter2-hunter2@db.internal/app']],
+    ['a header that is passed on', ['--header', 'Authorization: Bearer hunter2-hunter2']],
+    ['a header in one word', ['--header=X-Thing: hunter2-hunter2']],
+    ['a variable of a container', ['-e', 'GITHUB_PAT=hunter2-hunter2']],
+    ['the query of an address', ['https://a.example/mcp?k=hunter2-hunter2&x=1']],
+    ['a token by its looks', ['figma', 'hunter2hunter2hunter2abc9']],
+    ['a token in a path', ['https://a.example/s/hunter2hunter2hunter2abc9/mcp']],
+  ])('%s among the arguments is not shown, though the server repeats it', async (_what, args) => {
+    const program = `
+      const words = process.argv.slice(1).join(' ').split(/[\\s/:@=&?]+/);
+      process.stderr.write('bad ' + words.filter((word) => /hunter\\d/.test(word)).join(' '));
+      process.exit(1)`;
+    for (const mode of [[], ['--json']]) {
+      const said = await run([...mode, '--', process.execPath, '-e', program, '--', ...args]);
+      expect(said.code).toBe(1);
+      expect(said.out).toContain('bad ***');
+      expect(everythingOf(said)).not.toContain('hunter2');
+    }
+  });
+
+  test('what tells one server from another is shown', async () => {
+    const args = ['-y', '@modelcontextprotocol/server-sequential-thinking@2025.7.1', '--port=3000', '/home/me/work'];
+    const said = await run(['--', 'no-such-command-anywhere', ...args]);
+    expect(said.out).toContain(`no-such-command-anywhere ${args.join(' ')}: undetermined`);
+  });
+
+  test('neither by a server that redirects with the query of the address', async () => {
+    const server = await opened(
+      startServer((request, response) => {
+        const query = new URL(request.url ?? '', 'http://x').search;
+        response.writeHead(302, { location: `https://b.example/login${query}&next=1` }).end();
+      }),
+    );
+    const said = await run([`${server.url}?token=${SECRET}`]);
+    expect(said.code).toBe(6);
+    expect(said.out).toContain('location: https://b.example/login?***');
+    expect(everythingOf(said)).not.toContain(SECRET);
+  });
+
+  test('and the words of the report stay, whatever a variable is called', async () => {
+    const { command, args } = stdioFixture('v2-stdio');
+    const said = await run([
+      '--env',
+      'MODE=modern',
+      '--env',
+      'WHAT=discover',
+      '--expect',
+      'modern',
+      '--',
+      command,
+      ...args,
+    ]);
+    expect(said.code).toBe(0);
+    expect(said.out).toContain('reason: a modern version in common');
+    expect(said.out).toContain('server/discover');
+  });
+
+  test('nor to where the end of a session is redirected', async () => {
+    const elsewhere = await opened(startServer((_request, response) => void response.writeHead(200).end()));
+    const inner = await opened(startServer('v1-stateful'));
+    const server = await opened(
+      startServer(async (request, response, body) => {
+        if (request.method === 'DELETE') return void response.writeHead(307, { location: elsewhere.url }).end();
+        const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+        const answer = await fetch(inner.url, { method: 'POST', headers, body: JSON.stringify(body) });
+        response.writeHead(answer.status, Object.fromEntries(answer.headers));
+        response.end(await answer.text());
+      }),
+    );
+    expect((await run([server.url, '--header', `X-Api-Key: ${SECRET}`])).code).toBe(0);
+    expect(server.requests.at(-1)?.http).toBe('DELETE');
+    expect(elsewhere.requests).toEqual([]);
+  });
+
   test('nor by wrong usage', async () => {
     expect(everythingOf(await run(['--header', `x${SECRET}`]))).not.toContain(SECRET);
     expect(everythingOf(await run([`--token=${SECRET}`]))).not.toContain(SECRET);
     expect(everythingOf(await run([`https://u:${SECRET}@a.example/`]))).not.toContain(SECRET);
+  });
+});
+
+describe('what a newcomer runs into', () => {
+  test('a server that is slow to start is judged by its answer, not by its silence', async () => {
+    const { command, args } = hostileStdio('late');
+    const { code, out } = await run(['--timeout', '1000', '--json', '--', command, ...args]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ era: 'modern', evidence: { rule: 'a modern version in common' } });
+  });
+
+  test('a path that is not there is no legacy server to build on', async () => {
+    const server = await opened(startServer((_request, response) => void response.writeHead(404).end('Not Found')));
+    const { code, out } = await run([server.url, '--expect', 'legacy']);
+    expect(code).toBe(1);
+    expect(out).toContain('handshake: failed: HTTP 404');
+  });
+
+  test('a server that never lets its session end does not keep the command', async () => {
+    const inner = await opened(startServer('v1-stateful'));
+    const server = await opened(
+      startServer(async (request, response, body) => {
+        if (request.method === 'DELETE') return;
+        const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+        const answer = await fetch(inner.url, { method: 'POST', headers, body: JSON.stringify(body) });
+        response.writeHead(answer.status, Object.fromEntries(answer.headers));
+        response.end(await answer.text());
+      }),
+    );
+    expect(await run([server.url, '--timeout', '1500'])).toMatchObject({ code: 0 });
+  });
+
+  test('no version in common: both lists are shown', async () => {
+    const server = await opened(
+      startServer((_request, response) => {
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end(refusal(-32022, 'no', { supported: ['2030-01-01'] }));
+      }),
+    );
+    const { code, out } = await run([server.url]);
+    expect(code).toBe(8);
+    expect(out).toContain('offers: 2030-01-01\n');
+    expect(out).toContain('we speak: 2026-07-28, 2025-11-25');
+  });
+
+  test('a cache that cannot be used is said so, once, and the answer is given all the same', async () => {
+    const { url } = await opened(startServer('v2-dual'));
+    const { code, err } = await run([url, '--cache', dir]);
+    expect(code).toBe(0);
+    expect(err.match(/is no use as a cache/g)).toHaveLength(1);
+    await writeFile(join(dir, 'corrupt.json'), '{');
+    expect((await run([url, '--cache', join(dir, 'corrupt.json')])).err).toMatch(/corrupt.json is no use as a cache/);
+    expect(await run([url, '--cache', join(dir, 'corrupt.json')])).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('an address without its scheme is wrong usage, and options take their value after = too', async () => {
+    expect(await run(['localhost:3000/mcp'])).toMatchObject({ code: 2, err: expect.stringContaining('http://') });
+    expect(parseArgs(['https://a.example', '--timeout=5', '--header=X-A: b=c'])).toMatchObject({
+      options: { timeoutMs: 5, headers: { 'X-A': 'b=c' } },
+    });
+  });
+
+  test('the names in a config cannot steer the terminal that shows the progress', async () => {
+    const { url } = await opened(startServer('v2-dual'));
+    const config = join(dir, 'mcp.json');
+    await writeFile(config, JSON.stringify({ mcpServers: { 'a\u001b[2Jb': { url } } }));
+    const { err } = await run(['--all', config], { isTerminal: true });
+    expect(err).toContain('waiting for a [2Jb');
+    expect(err).not.toContain('a\u001b');
   });
 });
 
@@ -358,6 +502,14 @@ describe('explain', () => {
       'modern 2026-07-28',
       0,
     ],
+    [
+      'the output of curl -i through a proxy',
+      `HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${raw('HTTP/1.1 404 Not Found', refusal(-32601))}`,
+      [],
+      'modern 2026-07-28',
+      0,
+    ],
+    ['a status line alone', 'HTTP/1.1 503 Service Unavailable', [], 'undetermined: unavailable', 5],
     ['a message over stdio', refusal(-32601), ['--stdio'], 'legacy 2025-11-25', 0],
     ['nothing, over stdio', '', ['--stdio'], 'legacy 2025-11-25', 0],
     ['nothing, over HTTP', '', [], 'undetermined: unavailable', 5],
@@ -433,15 +585,38 @@ test('stopped by a signal, the command takes its server with it', async () => {
   const bin = fileURLToPath(new URL('../bin/mcp-era.js', import.meta.url));
   const running = spawn(process.execPath, [bin, '--timeout', '60000', '--', command, ...args]);
   const ended = new Promise<number | null>((resolve) => running.once('close', resolve));
-  const childPid = async (): Promise<number> => {
-    for (;;) {
-      const text = await readFile(note, 'utf8').catch(() => '');
-      if (text) return Number(text);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-  const child = await childPid();
+  const child = Number(await written(note));
   running.kill('SIGTERM');
   await ended;
   await gone(child);
 });
+
+test('stopped twice, it waits no longer, and still takes its server with it', async () => {
+  const [note, asked] = [join(dir, 'server.pid'), join(dir, 'asked')];
+  const program = `
+    const { writeFileSync } = require('node:fs');
+    process.on('SIGTERM', () => {});
+    process.stdin.on('end', () => writeFileSync(${JSON.stringify(asked)}, 'to end')).resume();
+    setInterval(() => {}, 1000);
+    writeFileSync(${JSON.stringify(note)}, String(process.pid));`;
+  const bin = fileURLToPath(new URL('../bin/mcp-era.js', import.meta.url));
+  const running = spawn(process.execPath, [bin, '--timeout', '60000', '--', process.execPath, '-e', program]);
+  const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+    running.once('close', (_code, signal) => resolve(signal)),
+  );
+  const server = Number(await written(note));
+  running.kill('SIGINT');
+  await written(asked);
+  running.kill('SIGINT');
+  expect(await ended).toBeNull();
+  await gone(server);
+});
+
+/** The text of a file, once there is any. */
+async function written(path: string): Promise<string> {
+  for (;;) {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    if (text) return text;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

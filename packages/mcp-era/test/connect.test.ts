@@ -252,6 +252,33 @@ describe('over stdio', () => {
 });
 
 describe('a transport of the host', () => {
+  test('that is made only after the connecting was aborted is never started', async () => {
+    const { connect } = aWorld();
+    const leaving = new AbortController();
+    const transport = new StdioTransport(hostileStdio('modern'));
+    const [asked, made] = [aSignal(), aSignal()];
+    const connecting = connect(
+      {
+        type: 'transport',
+        kind: 'stdio',
+        key: 'stdio:slow-to-make',
+        createTransport: async () => {
+          asked.resolve();
+          await made.promise;
+          return transport;
+        },
+      },
+      { signal: leaving.signal },
+    );
+    await asked.promise;
+    leaving.abort(new Error('gone'));
+    await expect(connecting).rejects.toThrow('gone');
+    made.resolve();
+    // Closed without having been started: there is no process.
+    await transport.exit;
+    expect(transport.pid).toBeUndefined();
+  });
+
   test('is asked over, is the connection, and is only made again after the one before has been closed', async () => {
     const { connect } = aWorld();
     let living = 0;
@@ -341,6 +368,75 @@ describe('a server is upgraded under a live client', () => {
     expect(answers.map(({ content }) => (content as { text: string }[])[0]?.text)).toEqual(texts);
     expect(heals).toHaveLength(1);
     expect(count('heal')).toBe(1);
+  });
+
+  test('what was under way when the client was reconnected may have been carried out: it fails, and is not done twice', async () => {
+    const [legacy, modern] = [await aServer('v1-stateless'), await aServer('v2-modern')];
+    let current = legacy;
+    let carriedOut = 0;
+    const started = aSignal();
+    const server = await aServer(async (request, response, body) => {
+      const { method, params } = (body ?? {}) as { method?: string; params?: { arguments?: { text?: string } } };
+      if (method !== 'tools/call' || params?.arguments?.text !== 'pay')
+        return forward(current, request, response, body);
+      // Carried out, and never answered.
+      carriedOut++;
+      started.resolve();
+    });
+    const { connect, heals } = aWorld();
+    const connection = await connect(httpTo(server));
+    const paying = connection.run((client) => client.callTool({ name: 'echo', arguments: { text: 'pay' } }));
+    const outcome = paying.catch((error) => error);
+    await started.promise;
+    current = modern;
+    expect(await toolNames(connection)).toEqual(['echo']);
+    expect(heals).toMatchObject([{ from: 'legacy', to: 'modern' }]);
+    expect(await outcome).toMatchObject({ code: 'CONNECTION_CLOSED' });
+    expect(carriedOut).toBe(1);
+  });
+
+  test('what runs while a verdict is looked at again is not broken off', async () => {
+    const [legacy, modern] = [await aServer('v1-stateless'), await aServer('v2-dual')];
+    let current = legacy;
+    const [started, mayAnswer] = [aSignal(), aSignal()];
+    const server = await aServer(async (request, response, body) => {
+      const { method } = (body ?? {}) as { method?: string };
+      if (method === 'tools/call') {
+        started.resolve();
+        await mayAnswer.promise;
+      }
+      await forward(current, request, response, body);
+    });
+    const { connect, knows, clock } = aWorld();
+    const connection = await connect(httpTo(server));
+    const calling = connection.run((client) => client.callTool({ name: 'echo', arguments: { text: 'slow' } }));
+    await started.promise;
+    current = modern;
+    await knows(httpTo(server), MODERN);
+    clock.advance(60_000);
+    expect(await connection.run((client) => client.listTools())).toMatchObject({ tools: [{ name: 'echo' }] });
+    mayAnswer.resolve();
+    expect((await calling).content).toEqual([{ type: 'text', text: 'slow' }]);
+  });
+
+  test('a request that comes in the middle of a change of era waits for it', async () => {
+    const server = await aServer('v2-dual');
+    const { connect, knows, clock, errors, heals } = aWorld();
+    await knows(httpTo(server), LEGACY);
+    const connection = await connect(httpTo(server));
+    await knows(httpTo(server), MODERN);
+    const meanwhile = new Promise<string[]>((resolve, reject) => {
+      connection.client.onclose = () => {
+        delete connection.client.onclose;
+        toolNames(connection).then(resolve, reject);
+      };
+    });
+    clock.advance(60_000);
+    expect(await toolNames(connection)).toEqual(['echo']);
+    expect(await meanwhile).toEqual(['echo']);
+    expect(connection.client.getProtocolEra()).toBe('modern');
+    expect(heals).toMatchObject([{ from: 'legacy', to: 'modern' }]);
+    expect(errors).toEqual([]);
   });
 
   test('and goes down in the middle of it: the next `run` connects', async () => {

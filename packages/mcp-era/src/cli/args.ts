@@ -55,7 +55,11 @@ export function parseArgs(argv: readonly string[]): CliCommand {
   const values: Record<string, string> = {};
   const rest: string[] = [];
   const end = argv.indexOf('--');
-  const words = end === -1 ? argv : argv.slice(0, end);
+  // `--name=value` is `--name value`.
+  const words = (end === -1 ? argv : argv.slice(0, end)).flatMap((word) => {
+    const [, flag, value] = /^(--(?:header|env|timeout|cache|expect|all))=(.*)$/s.exec(word) ?? [];
+    return flag && value !== undefined ? [flag, value] : [word];
+  });
 
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as string;
@@ -122,6 +126,8 @@ export function parseArgs(argv: readonly string[]): CliCommand {
       : { do: 'probe-command', command, args, options };
   }
   if (!first) return refuse('give an address, or -- and a command');
+  if (!/^https?:\/\//i.test(first))
+    return refuse('an address begins with http:// or https://; a command comes after --');
   return rest.length > 1
     ? refuse('one address at a time; a command comes after --')
     : { do: 'probe-url', url: first, options };

@@ -1,22 +1,24 @@
 /** Everything the command tells of one server: its era and why, and what it says of itself in that era. */
+import { answerFromMessage } from '../answer.js';
 import { DEFAULT_CLIENT_INFO } from '../discover-request.js';
-import { EraUndeterminedError } from '../errors.js';
+import { EraUndeterminedError, MCPProtocolError } from '../errors.js';
 import { ServerExitedError } from '../exit-error.js';
-import { createHttpPost, createHttpProbe, type EraFetch } from '../http-probe.js';
+import { createHttpPost, createHttpProbe, type EraFetch, type HttpProbeOptions } from '../http-probe.js';
 import { isObject } from '../is-object.js';
 import { mcpEraCacheKey } from '../key.js';
 import { serverInfoFromDiscover } from '../message.js';
 import type { EraResolution, EraResolver } from '../resolver.js';
 import { StdioTransport } from '../stdio-transport.js';
-import { askTransport, exitOf, probeTransport } from '../transport.js';
+import { askTransport, exitOf, PROBE_ID_PREFIX, probeTransport } from '../transport.js';
 import type { MCPTransportUnion, McpEra, McpEraProbe, McpEraProbeAnswer } from '../types.js';
 import type { EraEvidence, UndeterminedReason } from '../verdict.js';
 import { LEGACY_VERSIONS } from '../versions.js';
+import { disclose, withoutSecrets } from './secrets.js';
 
 /** A server's answer, as it is printed. */
 export interface EraReport {
   readonly name: string;
-  /** The address without its query, or the command line without what looks like a secret. */
+  /** The address or the command line, without what looks like a secret. */
   readonly target: string;
   readonly era: McpEra['kind'] | 'undetermined';
   /** What it listed, or the version it agreed to. */
@@ -29,6 +31,8 @@ export interface EraReport {
   readonly evidence?: EraEvidence | undefined;
   readonly reason?: UndeterminedReason | undefined;
   readonly error?: string | undefined;
+  /** Why a legacy server's handshake failed; its era then rests on the question alone. */
+  readonly handshakeError?: string | undefined;
 }
 
 export interface InspectOptions {
@@ -44,42 +48,35 @@ export interface InspectOptions {
 export async function inspect(transport: MCPTransportUnion, options: InspectOptions): Promise<EraReport> {
   const { name, now } = options;
   const started = now();
-  const report = { name, target: describe(transport), versions: [], capabilities: [], fromCache: false };
+  const { target, secrets } = disclose(transport);
+  const report = { name, target, versions: [], capabilities: [], fromCache: false };
   let latencyMs = 0;
   try {
     const { resolution, details } = await look(transport, options, () => {
       latencyMs = now() - started;
     });
-    return {
-      ...report,
-      era: resolution.era.kind,
-      ...details,
-      latencyMs,
-      fromCache: resolution.fromCache,
-      evidence: resolution.evidence,
-    };
+    const { era, fromCache, evidence } = resolution;
+    return withoutSecrets({ ...report, era: era.kind, ...details, latencyMs, fromCache, evidence }, secrets);
   } catch (error) {
     const undetermined = error instanceof EraUndeterminedError ? error : undefined;
-    return {
-      ...report,
-      era: 'undetermined',
-      latencyMs: latencyMs || now() - started,
-      evidence: undetermined?.evidence,
-      reason: undetermined?.reason,
-      error: error instanceof Error ? error.message : String(error),
-    };
+    const { evidence, reason } = undetermined ?? {};
+    const message = messageOf(error);
+    latencyMs ||= now() - started;
+    return withoutSecrets({ ...report, era: 'undetermined', latencyMs, evidence, reason, error: message }, secrets);
   }
 }
 
-type Details = Pick<EraReport, 'versions' | 'server' | 'capabilities'>;
+type Details = Pick<EraReport, 'versions' | 'server' | 'capabilities' | 'handshakeError'>;
 type Look = Promise<{ readonly resolution: EraResolution; readonly details: Details }>;
 
 function look(transport: MCPTransportUnion, options: InspectOptions, decided: () => void): Look {
   return transport.type === 'stdio' ? lookStdio(transport, options, decided) : lookHttp(transport, options, decided);
 }
 
+type HttpTarget = Exclude<MCPTransportUnion, { type: 'stdio' }>;
+
 async function lookHttp(
-  target: Exclude<MCPTransportUnion, { type: 'stdio' }>,
+  target: HttpTarget,
   { resolver, timeoutMs, fetch, signal, name }: InspectOptions,
   decided: () => void,
 ): Look {
@@ -98,16 +95,34 @@ async function lookHttp(
   if (!probeSupported) return { resolution, details: { versions: [resolution.era.version], capabilities: [] } };
   const { answer, headers } = await createHttpPost(http)(initializeRequest(), {}, signal);
   const session = headers['mcp-session-id'];
-  if (session) {
-    // A session that is not ended expires by itself.
-    const bye = {
-      method: 'DELETE',
-      headers: { ...target.headers, 'mcp-session-id': session },
-      ...(signal && { signal }),
-    };
-    await (fetch ?? globalThis.fetch)(target.url, bye).catch(() => {});
-  }
+  if (session) await endSession(http, session, signal);
   return { resolution, details: legacyDetails(answer) };
+}
+
+/** One that cannot be ended expires by itself. */
+async function endSession(
+  {
+    url,
+    headers,
+    timeoutMs = 10_000,
+    fetch = globalThis.fetch,
+  }: Omit<HttpProbeOptions, 'headers'> & { headers?: HttpTarget['headers'] | undefined },
+  session: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const leaving = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  try {
+    const response = await fetch(url, {
+      method: 'DELETE',
+      headers: { ...headers, 'mcp-session-id': session },
+      // Another address must not be sent these headers.
+      redirect: 'manual',
+      signal: leaving,
+    });
+    await response.body?.cancel();
+  } catch {
+    // Whether it could be ended says nothing of the era.
+  }
 }
 
 async function lookStdio(
@@ -116,8 +131,12 @@ async function lookStdio(
   decided: () => void,
 ): Look {
   let transport: StdioTransport | undefined;
+  let late: McpEraProbeAnswer | undefined;
   const start = async (): Promise<StdioTransport> => {
     transport ??= new StdioTransport(target);
+    transport.onmessage = (message) => {
+      if (isObject(message) && String(message.id).startsWith(PROBE_ID_PREFIX)) late = answerFromMessage(message);
+    };
     if (transport.pid === undefined) await transport.start();
     return transport;
   };
@@ -129,7 +148,8 @@ async function lookStdio(
     return exitOf(process, answer);
   };
   try {
-    const resolution = await resolver.resolve({ key: mcpEraCacheKey(target), probe, serverName: name, signal });
+    const request = { key: mcpEraCacheKey(target), serverName: name, signal };
+    let resolution = await resolver.resolve({ ...request, probe });
     decided();
     if (resolution.era.kind === 'modern') return { resolution, details: modernDetails(resolution) };
     const process = await start();
@@ -138,6 +158,14 @@ async function lookStdio(
     if (answer.kind === 'error' && answer.error instanceof ServerExitedError) {
       const { error } = (await exitOf(process, answer)) as { error: Error };
       throw error;
+    }
+    // It was slow to start: what it said to the question, and not its silence, is the answer.
+    const heard = resolution.evidence.rule === 'silence on stdio' && late;
+    if (heard) {
+      await resolver.reportMismatch(request.key, 'legacy');
+      resolution = await resolver.resolve({ ...request, probe: async () => heard });
+      decided();
+      if (resolution.era.kind === 'modern') return { resolution, details: modernDetails(resolution) };
     }
     return { resolution, details: legacyDetails(answer) };
   } finally {
@@ -169,28 +197,17 @@ function modernDetails({ era, discover }: EraResolution): Details {
 function legacyDetails(answer: McpEraProbeAnswer): Details {
   const result = answer.kind === 'result' && isObject(answer.result) ? answer.result : {};
   const { protocolVersion, serverInfo, capabilities } = result;
+  const handshakeError =
+    answer.kind === 'timeout' ? 'no answer' : answer.kind === 'error' ? messageOf(answer.error) : undefined;
   return {
+    handshakeError,
     versions: typeof protocolVersion === 'string' ? [protocolVersion] : [],
     server: serverInfoFromDiscover({ _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo } }),
     capabilities: isObject(capabilities) ? Object.keys(capabilities) : [],
   };
 }
 
-const SECRET_FLAG = /key|token|secret|passw|auth|credential/i;
-
-/** What may be shown of a target. */
-function describe(transport: MCPTransportUnion): string {
-  if (transport.type !== 'stdio') {
-    if (!URL.canParse(transport.url)) return 'no URL';
-    const { origin, pathname } = new URL(transport.url);
-    return origin + pathname;
-  }
-  let hide = false;
-  const args = (transport.args ?? []).map((arg) => {
-    const [flag = '', value] = arg.split(/=(.*)/s);
-    const shown = hide ? '***' : value !== undefined && SECRET_FLAG.test(flag) ? `${flag}=***` : arg;
-    hide = arg.startsWith('-') && value === undefined && SECRET_FLAG.test(arg);
-    return shown;
-  });
-  return [transport.command, ...args].join(' ');
+function messageOf(error: unknown): string {
+  if (error instanceof MCPProtocolError) return `JSON-RPC error ${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
 }

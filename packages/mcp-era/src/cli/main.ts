@@ -9,7 +9,7 @@ import type { UndeterminedReason } from '../verdict.js';
 import { type CliOptions, parseArgs, USAGE } from './args.js';
 import { type ConfiguredServer, parseServersConfig } from './config.js';
 import { type EraReport, inspect } from './inspect.js';
-import { printReport, printTable, printVerdict } from './print.js';
+import { plain, printReport, printTable, printVerdict } from './print.js';
 import { parseRecorded } from './recorded.js';
 
 /** The world, as the command sees it. */
@@ -65,26 +65,26 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
         return command satisfies never;
     }
   } catch (error) {
-    io.writeError(`mcp-era: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.writeError(`mcp-era: ${plain(error instanceof Error ? error.message : String(error))}\n`);
     return EXIT.failed;
   }
 }
 
 async function probeOne(transport: MCPTransportUnion, options: CliOptions, io: CliIo): Promise<number> {
-  const report = await ask('server', transport, options, io, resolverOf(options));
+  const report = await ask('server', transport, options, io, resolverOf(options, io));
   io.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));
   return exitCodeOf(report, options);
 }
 
 async function probeAll(path: string, options: CliOptions, io: CliIo): Promise<number> {
   const servers = parseServersConfig(await readFile(path, 'utf8'));
-  const resolver = resolverOf(options);
+  const resolver = resolverOf(options, io);
   const waiting = new Set(servers.map(({ name }) => name));
   const progress = (): void => {
     if (!io.isTerminal) return;
     const done = servers.length - waiting.size;
     const line = waiting.size ? `${done}/${servers.length} answered, waiting for ${[...waiting].join(', ')}` : '';
-    io.writeError(`\r\u001b[2K${line.slice(0, 100)}`);
+    io.writeError(`\r\u001b[2K${plain(line).slice(0, 100)}`);
   };
   progress();
   const reports = await Promise.all(
@@ -111,7 +111,7 @@ async function askConfigured(
   return { name, ...nothing, era: 'undetermined', error: problem };
 }
 
-async function ask(
+function ask(
   name: string,
   transport: MCPTransportUnion,
   options: CliOptions,
@@ -119,15 +119,7 @@ async function ask(
   resolver: EraResolver,
 ): Promise<EraReport> {
   const { now, fetch, signal } = io;
-  const report = await inspect(transport, { name, resolver, timeoutMs: options.timeoutMs, now, fetch, signal });
-  return withoutSecrets(report, Object.values((transport.type === 'stdio' ? transport.env : transport.headers) ?? {}));
-}
-
-/** A server may repeat what it was given, in its name or its last words. */
-function withoutSecrets(report: EraReport, secrets: readonly string[]): EraReport {
-  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\s+/)]).filter((part) => part.length >= 6);
-  const hide = (text: string): string => parts.reduce((hidden, part) => hidden.replaceAll(part, '***'), text);
-  return JSON.parse(JSON.stringify(report), (_key, value) => (typeof value === 'string' ? hide(value) : value));
+  return inspect(transport, { name, resolver, timeoutMs: options.timeoutMs, now, fetch, signal });
 }
 
 async function explain(file: string | undefined, options: CliOptions, io: CliIo): Promise<number> {
@@ -140,10 +132,25 @@ async function explain(file: string | undefined, options: CliOptions, io: CliIo)
   return options.expect !== undefined && options.expect !== era ? EXIT.unexpected : EXIT.known;
 }
 
-function exitCodeOf({ era, reason }: EraReport, { expect }: CliOptions): number {
+function exitCodeOf({ era, reason, handshakeError }: EraReport, { expect }: CliOptions): number {
   if (era === 'undetermined') return reason ? UNDETERMINED[reason.kind] : EXIT.failed;
+  // A mistyped path refuses the question just as an old server does: that is no era to build on.
+  if (handshakeError !== undefined) return EXIT.failed;
   return expect !== undefined && expect !== era ? EXIT.unexpected : EXIT.known;
 }
 
-const resolverOf = ({ cache }: CliOptions): EraResolver =>
-  createEraResolver(cache === undefined ? {} : { cache: createFileEraCache({ path: cache }) });
+function resolverOf({ cache: path }: CliOptions, io: CliIo): EraResolver {
+  if (path === undefined) return createEraResolver();
+  const said = new Set<string>();
+  const complain = (error: unknown): void => {
+    const line = plain(`mcp-era: ${path} is no use as a cache: ${error instanceof Error ? error.message : error}`);
+    if (!said.has(line)) io.writeError(`${line}\n`);
+    said.add(line);
+  };
+  return createEraResolver({
+    cache: createFileEraCache({ path, onError: complain }),
+    onEvent: ({ type, error }) => {
+      if (type === 'cache-error') complain(error);
+    },
+  });
+}

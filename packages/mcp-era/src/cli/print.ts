@@ -6,7 +6,8 @@ const SPECIFICATION = 'https://modelcontextprotocol.io/specification/2026-07-28/
 
 /** One server, a line a fact. */
 export function printReport(report: EraReport): string {
-  const { target, era, versions, server, capabilities, latencyMs, fromCache, evidence, reason, error } = report;
+  const { target, era, versions, server, capabilities, latencyMs, fromCache, evidence, reason, error, handshakeError } =
+    report;
   const rows: [string, string | undefined][] = [
     [target, era + (fromCache ? ' (from the cache)' : '')],
     ['  versions', versions.join(', ')],
@@ -16,6 +17,9 @@ export function printReport(report: EraReport): string {
     ['  received', evidence?.received],
     ['  reason', evidence ? evidence.rule : error],
     ['  see', evidence && see(evidence.section)],
+    ['  handshake', handshakeError && `failed: ${handshakeError}`],
+    ['  offers', reason?.kind === 'versions-disjoint' ? reason.offered.join(', ') || 'nothing' : undefined],
+    ['  we speak', reason?.kind === 'versions-disjoint' ? reason.spoken.join(', ') : undefined],
     ['  sign-in', reason?.kind === 'sign-in-needed' ? reason.challenge : undefined],
     ['  location', reason?.kind === 'redirected' ? reason.location : undefined],
     [
@@ -30,13 +34,13 @@ export function printReport(report: EraReport): string {
 
 /** Many servers, a line each. */
 export function printTable(reports: readonly EraReport[]): string {
-  const cells = reports.map(({ name, era, versions, server, latencyMs, evidence, error }) => [
+  const cells = reports.map(({ name, era, versions, server, latencyMs, evidence, error, handshakeError }) => [
     name,
     era,
     versions.join(',') || '-',
     server ? [server.name, server.version].filter(Boolean).join(' ') : '-',
     `${Math.round(latencyMs)} ms`,
-    evidence ? evidence.rule : (error ?? ''),
+    (evidence ? evidence.rule : (error ?? '')) + (handshakeError ? `; handshake failed: ${handshakeError}` : ''),
   ]);
   const rows = [['NAME', 'ERA', 'VERSIONS', 'SERVER', 'LATENCY', 'REASON'], ...cells.map((row) => row.map(plain))];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -67,6 +71,8 @@ const see = (section: string): string =>
 const lines = (rows: readonly (readonly [string, string])[]): string =>
   rows.map(([label, text]) => `${plain(label)}${text && `: ${plain(text)}`}\n`).join('');
 
-/** What a server says of itself must not steer the terminal it is shown on. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, ' ');
+const STEERING = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** What a server, or a config, says must not steer the terminal it is shown on. */
+export const plain = (text: string): string => text.replace(STEERING, ' ');

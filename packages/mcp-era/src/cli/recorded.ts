@@ -13,7 +13,11 @@ export interface Recorded {
 /** @throws {TypeError} when the text is in none of the forms */
 export function parseRecorded(text: string, overStdio: boolean): Recorded {
   const transport: EraTransportKind = overStdio ? 'stdio' : 'http';
-  const raw = /^\s*HTTP\/[\d.]+ (\d{3})[^\n]*\n([\s\S]*)$/.exec(text.replaceAll('\r\n', '\n'));
+  // Interim responses, and a proxy's, come before the one that counts: tools print them all.
+  const last = text
+    .replaceAll('\r\n', '\n')
+    .replace(/^\s*(HTTP\/[\d.]+ \d{3}[^\n]*\n([^\n]+\n)*\n(?=HTTP\/[\d.]+ \d{3}))+/, '');
+  const raw = /^\s*HTTP\/[\d.]+ (\d{3})[^\n]*(?:\n([\s\S]*))?$/.exec(last);
   if (raw) {
     const [head = '', ...body] = (raw[2] ?? '').split(/(?:^|\n)\n/);
     const headers = Object.fromEntries(

@@ -3,7 +3,7 @@ import { ServerExitedError } from '../exit-error.js';
 import type { EraRequest, EraResolution, EraResolver } from '../resolver.js';
 import { exitOf, probeTransport, type TransportLike } from '../transport.js';
 import type { McpEra, McpEraProbe, McpEraProbeAnswer } from '../types.js';
-import { asProbeError, mayBeMismatch, provesModern, wantsSse } from './mismatch.js';
+import { asProbeError, mayBeMismatch, provesModern, wantsSse, wasNotCarriedOut } from './mismatch.js';
 import type { ConnectOptions, EraConnection } from './options.js';
 import { priorOf } from './prior.js';
 import { createProbe, createTransport } from './reach.js';
@@ -35,7 +35,9 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
   #proven = false;
   #useSse: boolean;
   #healing: Promise<boolean> | undefined;
-  /** An answer that came when its time was up, and before the client was connected. */
+  /** Operations under way: a reconnect that can wait breaks none of them off. */
+  #running = 0;
+  /** An answer that came when its time was up, and has not been acted on. */
   #late: McpEraProbeAnswer | undefined;
   #lastDoubt = Number.NEGATIVE_INFINITY;
   #lastLook: number;
@@ -93,12 +95,17 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
   async run<T>(operation: (client: C) => Promise<T>): Promise<T> {
     await this.#look();
     const epoch = this.#epoch;
+    const era = this.era.kind;
+    this.#running++;
     try {
       return await operation(this.client);
     } catch (error) {
       await this.#doubt(error);
-      if (this.#epoch === epoch) throw error;
-      return operation(this.client);
+      // What broke off because the client was reconnected meanwhile may have been carried out: it is not done twice.
+      if (this.#epoch === epoch || !wasNotCarriedOut(error, era)) throw error;
+      return await operation(this.client);
+    } finally {
+      this.#running--;
     }
   }
 
@@ -201,6 +208,8 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     let transport: TransportLike | undefined;
     try {
       transport = this.#transport ?? (await this.#createTransport());
+      // Whoever was to close it may be gone by now.
+      if (this.#closed) throw new Error('The connection was closed before its transport was made');
       this.#transport = transport;
       await transport.start();
       const answer = await probeTransport(transport, version, {
@@ -236,11 +245,17 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     // Where it had been answered in time, the first answer counts and this is a second one.
     if (this.resolution.evidence.rule !== 'silence on stdio') return;
     if (this.#closed || !this.#canHeal || this.#healing) return;
-    await this.#heal(undefined, answer);
+    this.#late = this.#running > 0 ? answer : undefined;
+    if (!this.#late) await this.#heal(undefined, answer);
   }
 
   #heal(error: unknown, answer?: McpEraProbeAnswer): Promise<boolean> {
-    this.#healing ??= this.#healOnce(error, answer).finally(() => {
+    return this.#alone(() => this.#healOnce(error, answer));
+  }
+
+  /** One reconnect at a time; whoever comes meanwhile waits for it. */
+  #alone(heal: () => Promise<boolean>): Promise<boolean> {
+    this.#healing ??= heal().finally(() => {
       this.#healing = undefined;
     });
     return this.#healing;
@@ -291,14 +306,21 @@ export class Connection<C extends ConnectableClient> implements EraConnection<C>
     if (this.#healing) await this.#healing;
     // The reconnect in the other era had failed.
     if (!this.#closed && !this.#attached) await this.#attach();
-    if (this.#closed || !this.#canHeal || this.#now() - this.#lastLook < lookEveryMs) return;
+    if (this.#closed || !this.#canHeal || this.#running > 0) return;
+    if (this.#late) await this.#heard(this.#late);
+    if (this.#now() - this.#lastLook < lookEveryMs) return;
     this.#lastLook = this.#now();
-    const from = this.era.kind;
-    try {
-      this.#resolution = await this.#resolver.resolve(this.#request);
-    } catch (error) {
-      return this.#tell(error);
-    }
-    if (this.era.kind !== from) await this.#switch(from);
+    await this.#alone(async () => {
+      const from = this.era.kind;
+      try {
+        this.#resolution = await this.#resolver.resolve(this.#request);
+      } catch (error) {
+        this.#tell(error);
+        return false;
+      }
+      if (this.era.kind === from) return false;
+      await this.#switch(from);
+      return true;
+    });
   }
 }

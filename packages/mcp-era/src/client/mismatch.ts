@@ -23,6 +23,11 @@ export function mayBeMismatch(error: unknown, { era, opening }: MismatchContext)
   return !modern && (isFallback(status) || LEGACY_REFUSALS.includes(code));
 }
 
+/** Whether an operation that failed so in `era` did nothing: it was refused for its era, or never sent. */
+export function wasNotCarriedOut(error: unknown, era: McpEra['kind']): boolean {
+  return mayBeMismatch(error, { era, opening: false }) || readFailure(error).code === 'NOT_CONNECTED';
+}
+
 /** Whether only a modern server refuses so. */
 export function provesModern(error: unknown): boolean {
   const { code, status, body } = readFailure(error);
