@@ -45,6 +45,8 @@ export interface UpstreamConfig {
   readonly protocol: 'auto' | 'legacy' | 'modern';
   /** OAuth client settings for a remote server that does not register clients by itself. */
   readonly oauth: { readonly clientId?: string; readonly clientSecret?: string; readonly scope?: string };
+  /** What variables stood for in this entry; taken out of messages like the values of `env` and `headers`. */
+  readonly variableValues?: readonly string[];
 }
 
 /** What `parseConfig` needs beside the data. */
@@ -66,6 +68,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_CALL_MS = 60 * 60_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The names under which hosts keep their servers, in the order in which they are looked for. */
 const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const;
@@ -73,7 +76,8 @@ const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] 
 const strings = z.record(z.string(), z.string());
 // A number or boolean in `env` is what people mean by its text; hosts accept it.
 const environment = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
-const milliseconds = z.number().int().nonnegative();
+// A timer that is set to more fires at once.
+const milliseconds = z.number().int().nonnegative().max(MAX_TIMER_MS);
 
 const serverSchema = z.looseObject({
   type: z.string().optional(),
@@ -162,10 +166,18 @@ function parseServer(serverName: string, value: unknown, source: string, lookUp:
   }
   const raw = parsed.data;
   const disabled = raw.disabled === true || raw.enabled === false;
+  const used = new Set<string>();
+  const lookUpAndNote: VariableLookup = (name) => {
+    const found = lookUp(name);
+    if (found) used.add(found);
+    // A disabled server is never started, so a variable that it lacks is nobody's problem yet.
+    return found ?? (disabled ? '' : undefined);
+  };
+  const endpoint = parseEndpoint(serverName, raw, source, lookUpAndNote);
+  const oauth = parseOAuth(serverName, raw, lookUpAndNote);
   return {
     serverName,
-    // A disabled server is never started, so a variable that it lacks is nobody's problem yet.
-    endpoint: parseEndpoint(serverName, raw, source, disabled ? (name) => lookUp(name) ?? '' : lookUp),
+    endpoint,
     disabled,
     lifecycle: raw.lifecycle ?? 'lazy',
     idleTimeoutMs: raw.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
@@ -176,7 +188,8 @@ function parseServer(serverName: string, value: unknown, source: string, lookUp:
     blockedTools: raw.blockedTools ?? raw.disabledTools ?? [],
     idempotentTools: raw.idempotentTools ?? [],
     protocol: raw.protocol ?? 'auto',
-    oauth: parseOAuth(serverName, raw, lookUp),
+    oauth,
+    ...(used.size > 0 && { variableValues: [...used] }),
   };
 }
 
@@ -201,7 +214,7 @@ function parseEndpoint(serverName: string, raw: RawServer, source: string, lookU
   if (url === undefined) throw invalid(source, serverName, 'needs "command" (a local server) or "url" (a remote one)');
   return {
     type: type ?? (raw.httpUrl !== undefined && raw.url === undefined ? 'http' : 'auto'),
-    url: checkUrl(expand(url, 'url'), source, serverName),
+    url: checkUrl(expand(url, 'url'), url, source, serverName),
     headers: expandRecord({ ...raw.http_headers, ...raw.headers }, lookUp, { serverName, field: 'headers' }),
   };
 }
@@ -236,8 +249,9 @@ function parseOAuth(serverName: string, raw: RawServer, lookUp: VariableLookup):
   return expandRecord(Object.fromEntries(given), lookUp, { serverName, field: 'oauth' });
 }
 
-function checkUrl(text: string, source: string, serverName: string): string {
-  if (!URL.canParse(text)) throw invalid(source, serverName, `url "${withoutQuery(text)}" is not a URL`);
+function checkUrl(text: string, written: string, source: string, serverName: string): string {
+  // As it is written: what its variables stand for may be a key.
+  if (!URL.canParse(text)) throw invalid(source, serverName, `url "${withoutQuery(written)}" is not a URL`);
   const { protocol } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw invalid(source, serverName, `url must start with http:// or https://, got ${protocol}`);

@@ -14,12 +14,15 @@ import { answerInputs, isInputRequired } from './input-rounds.js';
 import { listAllTools } from './list-tools.js';
 import type { OpenedClient } from './open-client.js';
 import { failureOf } from './paced.js';
+import { type Redactor, redactError } from './redact.js';
 import { StdioUpstreamTransport } from './stdio-transport.js';
 import { awaitedTimer, realTimer, type SetTimer } from './timers.js';
 import { watchToolList } from './tool-list-watch.js';
 
 export interface ConnectionOptions {
   readonly calls: HostCalls;
+  /** Takes the secrets of the server's entry out of what is told of it. */
+  readonly redact: Redactor;
   /** Headers for the calls of one caller, beside those of the configuration. */
   readonly callerHeaders?: (request: { serverName: string; context: unknown }) => HeadersOfCaller;
   readonly debugLog?: (line: string) => void;
@@ -273,7 +276,11 @@ export class UpstreamConnection implements IMcpServer {
     if (callFate(error) === 'not-sent' && !(this.#opened.transport instanceof StdioUpstreamTransport)) {
       this.#ended(error);
     }
-    return callFailure({ config: this.#config, what, error, cause: failure ?? error });
+    const { redact } = this.#options;
+    return redactError(
+      callFailure({ config: this.#config, what, error: redactError(error, redact), cause: failure ?? error }),
+      redact,
+    );
   }
 
   #failure(): UpstreamError | undefined {

@@ -19,7 +19,7 @@ import { UpstreamError } from './errors.js';
 import { DEFAULT_FLOOD_LIMIT, type FloodLimit } from './flood-gate.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { failureOf, paced } from './paced.js';
-import { createRedactor } from './redact.js';
+import { createRedactor, secretsOf } from './redact.js';
 import { type StdioTransportOptions, StdioUpstreamTransport } from './stdio-transport.js';
 import type { SetTimer } from './timers.js';
 
@@ -113,7 +113,7 @@ function openStdio(config: UpstreamConfig, endpoint: StdioEndpoint, options: Ope
         args,
         env,
         ...(cwd !== undefined && { cwd }),
-        redact: createRedactor(Object.values(env)),
+        redact: createRedactor(secretsOf(config)),
       }),
   });
 }

@@ -9,6 +9,7 @@ import type { FloodLimit } from './flood-gate.js';
 import { HostCalls } from './host-calls.js';
 import type { HostRequestMethod, LogEntry } from './host-channel.js';
 import { type OpenClientOptions, openClient } from './open-client.js';
+import { createRedactor, redactData, redactError, secretsOf } from './redact.js';
 import type { SetTimer } from './timers.js';
 
 /** What the SDK's transports take: tokens, or a whole OAuth client. */
@@ -194,6 +195,8 @@ async function openConnection(
   const { serverName } = config;
   const calls = new HostCalls(serverName);
   const relay = options.relay ?? [];
+  const redact = createRedactor(secretsOf(config));
+  const debugLog = options.debugLog && ((line: string) => options.debugLog?.(redact(line)));
 
   const limit = AbortSignal.any([signal, AbortSignal.timeout(config.connectTimeoutMs)]);
   try {
@@ -213,22 +216,24 @@ async function openConnection(
           calls.elicitationComplete(params.elicitationId),
         );
         client.setNotificationHandler('notifications/message', ({ params }) => {
-          if (!calls.log(params)) options.onLog?.(serverName, params);
+          const entry = { ...params, data: redactData(params.data, redact) };
+          if (!calls.log(entry)) options.onLog?.(serverName, entry);
         });
       },
-      onError: (error) => options.debugLog?.(`${serverName}: ${messageOf(error)}`),
+      onError: (error) => debugLog?.(`${serverName}: ${messageOf(error)}`),
       ...(options.setTimer && { setTimer: options.setTimer }),
       signal: limit,
     });
     const connectionOptions: ConnectionOptions = {
       calls,
+      redact,
       ...(options.callerHeaders && { callerHeaders: options.callerHeaders }),
-      ...(options.debugLog && { debugLog: options.debugLog }),
+      ...(debugLog && { debugLog }),
       ...(options.setTimer && { setTimer: options.setTimer }),
     };
     return new UpstreamConnection(config, opened, connectionOptions);
   } catch (error) {
-    throw connectError(config, error, { givenUp: signal, limit });
+    throw connectError(config, redactError(error, redact), { givenUp: signal, limit });
   }
 }
 
@@ -255,7 +260,8 @@ function connectError(
       { cause: error },
     );
   }
-  if (error instanceof UpstreamError) return error;
+  const own = ownError(error);
+  if (own) return own;
   return new UpstreamError(
     'UPSTREAM_CONNECT_FAILED',
     serverName,
@@ -264,11 +270,20 @@ function connectError(
   );
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** Our own word on what happened, which the SDK or the question for the era may have wrapped. */
+function ownError(error: unknown): UpstreamError | undefined {
+  for (let current = error, depth = 0; current instanceof Error && depth < 4; current = current.cause, depth += 1) {
+    if (current instanceof UpstreamError) return current;
+  }
+  return undefined;
+}
+
+/** `fetch failed` says nothing; what it was caused by does. What one message repeats of another is said once. */
 function rootMessage(error: unknown): string {
   const messages: string[] = [];
   for (let current = error, depth = 0; current instanceof Error && depth < 4; current = current.cause, depth += 1) {
-    if (current.message && !messages.includes(current.message)) messages.push(current.message);
+    const { message } = current;
+    if (message && !messages.some((said) => said.includes(message))) messages.push(message);
   }
   return messages.join(': ') || messageOf(error);
 }

@@ -1,5 +1,6 @@
 /** The transport of a local server: a child in a process group of its own, with bounded input and a reaped end. */
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { McpConnectionError } from '../errors.js';
@@ -34,6 +35,8 @@ export interface StdioTransportOptions {
 const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const DEFAULT_CLOSE_GRACE_MS = 2_000;
 const STDERR_TAIL_CHARS = 2_000;
+/** A line of stderr that is longer is told in parts. */
+const MAX_STDERR_LINE_CHARS = 64 * 1024;
 
 /** An SDK transport; one process for its whole life. */
 export class StdioUpstreamTransport implements Transport {
@@ -56,6 +59,8 @@ export class StdioUpstreamTransport implements Transport {
   #exit: string | undefined;
   #delivered: Promise<void> = Promise.resolve();
   #stderr = '';
+  readonly #stderrDecoder = new StringDecoder('utf8');
+  #stderrLine = '';
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -71,14 +76,14 @@ export class StdioUpstreamTransport implements Transport {
 
   /** The end of what the child wrote to stderr, without control characters and secrets. */
   get stderr(): string {
-    return this.#stderr;
+    return (this.#stderr + this.#safe(this.#stderrLine)).slice(-STDERR_TAIL_CHARS);
   }
 
   /** Why the connection is gone; undefined while it lives and after a `close` of ours. */
   get failure(): UpstreamError | undefined {
     if (this.#failure) return this.#failure;
     if (this.#exit === undefined || this.#closedByUs) return undefined;
-    const detail = this.#stderr.trim();
+    const detail = this.stderr.trim();
     return new UpstreamError(
       'UPSTREAM_EXITED',
       this.#options.serverName,
@@ -148,6 +153,7 @@ export class StdioUpstreamTransport implements Transport {
     child.stdout?.on('error', (error) => this.onerror?.(error));
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stderr?.on('data', (chunk: Buffer) => this.#keepStderr(chunk));
+    for (const ended of ['end', 'close']) child.stderr?.on(ended, () => this.#endStderr());
     // A helper that left the group may hold our pipes open long after the server itself is gone.
     void this.#exited.then(() => setTimeout(() => this.#dropPipes(), this.#graceMs).unref());
   }
@@ -192,11 +198,30 @@ export class StdioUpstreamTransport implements Transport {
     this.onmessage?.(message as JSONRPCMessage);
   }
 
+  /** Line by line: a secret, a character or an escape sequence may be spread over two chunks. */
   #keepStderr(chunk: Buffer): void {
-    const text = cleanText(chunk.toString('utf8'));
-    const safe = this.#options.redact?.(text) ?? text;
+    this.#stderrLine += this.#stderrDecoder.write(chunk);
+    const end = this.#stderrLine.lastIndexOf('\n') + 1;
+    const whole = end === 0 && this.#stderrLine.length > MAX_STDERR_LINE_CHARS ? this.#stderrLine.length : end;
+    this.#tellStderr(this.#stderrLine.slice(0, whole));
+    this.#stderrLine = this.#stderrLine.slice(whole);
+  }
+
+  #endStderr(): void {
+    this.#tellStderr(this.#stderrLine + this.#stderrDecoder.end());
+    this.#stderrLine = '';
+  }
+
+  #tellStderr(raw: string): void {
+    if (raw === '') return;
+    const safe = this.#safe(raw);
     this.#stderr = (this.#stderr + safe).slice(-STDERR_TAIL_CHARS);
     this.#options.onStderr?.(safe);
+  }
+
+  #safe(raw: string): string {
+    const text = cleanText(raw);
+    return this.#options.redact?.(text) ?? text;
   }
 
   #fail(code: 'UPSTREAM_FLOOD' | 'UPSTREAM_MESSAGE_TOO_LARGE', what: string): void {

@@ -65,7 +65,7 @@ describe('the common configuration', () => {
     const { servers, problems } = parseConfig({
       mcpServers: {
         a: { command: 'x', disabled: true, env: { A: '${NOT_SET_AT_ALL}' } },
-        b: { command: 'x', enabled: false },
+        b: { url: 'https://b.example', enabled: false, oauth: { clientSecret: '${NOT_SET_AT_ALL}' } },
         c: { command: 'x' },
       },
     });
@@ -114,6 +114,9 @@ describe('a wrong configuration', () => {
     [{ command: 'x', args: [1] }, 'args.0: '],
     [{ command: 'x', env: { A: {} } }, 'env.A: '],
     [{ command: 'x', connectTimeoutMs: -1 }, 'connectTimeoutMs: '],
+    // A timer of more than 24.8 days would fire at once.
+    [{ command: 'x', callTimeoutMs: 2 ** 31 }, 'callTimeoutMs: '],
+    [{ command: 'x', idleTimeoutMs: 9e12 }, 'idleTimeoutMs: '],
     [{ command: 'x', lifecycle: 'sometimes' }, 'lifecycle: '],
     ['text', 'the entry: '],
   ])('%j is told with file, server and field', (entry, message) => {

@@ -26,7 +26,7 @@ describe('an upstream over stdio', () => {
     const provider = providerOf({ a: { command: 'no-such-command-here' } });
     await expect(provider.connect('a')).rejects.toMatchObject({
       code: 'UPSTREAM_CONNECT_FAILED',
-      message: expect.stringContaining('command "no-such-command-here" was not found'),
+      message: 'Server "a": command "no-such-command-here" was not found. Install it, or give its full path.',
     });
   });
 
