@@ -26,7 +26,7 @@ export function boundedMap<V>(size: number): BoundedMap<V> {
   const set = (key: string, value: V): void => {
     entries.delete(key);
     entries.set(key, value);
-    if (entries.size > size) entries.delete([...entries.keys()][0] as string);
+    if (entries.size > size) entries.delete(entries.keys().next().value as string);
   };
   return {
     get(key) {

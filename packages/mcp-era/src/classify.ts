@@ -40,7 +40,7 @@ export function classifyModernHttpFailure(
 ): { readonly kind: 'modern'; readonly error: MCPProtocolError } | { readonly kind: 'legacy' } {
   const error = errorInBody(bodyText);
   const missing = status === 404 && error?.code === METHOD_NOT_FOUND;
-  return error && (missing || MODERN_CODES.includes(error.code)) ? { kind: 'modern', error } : { kind: 'legacy' };
+  return error && (missing || isRecognizedModernError(error)) ? { kind: 'modern', error } : { kind: 'legacy' };
 }
 
 /**
@@ -61,10 +61,8 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
     case 'timeout':
       received = 'silence';
       return transport === 'stdio' ? rule('silence on stdio', { proof: 'silence' }) : rule('silence on HTTP');
-    case 'error':
-      return readError(answer.error);
     default:
-      return answer satisfies never;
+      return readError(answer.error);
   }
 
   function readResult(result: unknown): EraVerdict {
@@ -133,12 +131,14 @@ export function classifyEraAnswer(answer: McpEraProbeAnswer, question: EraQuesti
   /** The verdict of a row, with what it needs besides. */
   function rule(name: EraRuleName, more?: object): EraVerdict {
     const [kind, section] = ERA_RULES[name];
-    const sent = `server/discover at ${requested} over ${transport}`;
-    const evidence = { sent, received, rule: name, section };
+    const hasVersion = more && 'version' in more;
+    const evidence = { sent: `server/discover at ${requested} over ${transport}`, received, rule: name, section };
+    // Who has offered a modern version is no legacy server for being silent, or gone, at the second question.
+    if (kind === 'legacy' && retried && !hasVersion) return rule('a modern error', { version: requested });
     const verdict =
       kind === 'legacy'
         ? { kind, version: LEGACY_VERSIONS[0], proof: 'answer', ...more, evidence }
-        : more && 'version' in more
+        : hasVersion
           ? { kind, ...more, evidence }
           : { kind: 'undetermined', reason: { kind, ...more }, evidence };
     // The table pairs a rule with its kind, which the compiler cannot follow; the suite checks each row.

@@ -46,7 +46,7 @@ export class EraUndeterminedError extends Error {
   declare readonly evidence: EraEvidence;
 
   constructor(serverName: string, { reason, evidence }: UndeterminedVerdict, cause?: unknown) {
-    const lists = 'offered' in reason ? `: it offers ${reason.offered}; we speak ${reason.spoken}` : '';
+    const lists = 'offered' in reason ? `: offers ${reason.offered}; we speak ${reason.spoken}` : '';
     super(`${serverName}: ${evidence.rule} (${evidence.received})${lists}`, { cause });
     this.code = `ERA_${reason.kind.toUpperCase().replace(/-/g, '_')}`;
     this.reason = reason;

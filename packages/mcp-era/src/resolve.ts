@@ -60,16 +60,13 @@ export async function resolveMcpEra(input: McpEraResolutionInput): Promise<McpEr
     await cache.set(key, SSE_ERA);
     return { era: SSE_ERA, probes: 0, fromCache: false };
   }
-  const { verdict, discover, probes, error } = await askEra(
-    (version) => probe(version),
-    transportOfKey(key),
-    serverName,
-  );
-  const silentHttp = verdict.evidence.rule === 'silence on HTTP';
-  if (error && !silentHttp) throw error;
-  const era = verdict.kind === 'undetermined' ? LEGACY_ERA : toEra(verdict);
+  const { verdict, discover, probes, error } = await askEra(probe, transportOfKey(key), serverName);
+  const { rule } = verdict.evidence;
   // Silence over HTTP may be an outage, and an exit a crash: neither is remembered.
-  if (!silentHttp && verdict.evidence.rule !== 'an exit') await cache.set(key, era);
+  if (rule === 'silence on HTTP') return { era: LEGACY_ERA, probes, fromCache: false };
+  if (verdict.kind === 'undetermined') throw error;
+  const era = toEra(verdict);
+  if (rule !== 'an exit') await cache.set(key, era);
   return { era, ...(discover && { discover }), probes, fromCache: false };
 }
 

@@ -117,23 +117,24 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
     signal?.throwIfAborted();
     if (!probeSupported) return unasked('HTTP+SSE', SSE_ERA);
     if (pin === 'legacy') return unasked('pinned', LEGACY_ERA);
-    const record = await read(request);
+    const record = await abortable(read(request), signal);
     if (pin) return unasked('pinned', { ...record, kind: pin, version: MODERN_VERSIONS[0] });
     if (!record) return join(request);
 
     const old = { ...unasked('cached', record), fromCache: true };
     // A clock that was set back, or a store that lies, must not make a verdict last for ever.
-    const fresh = (record.checkedAt as number) <= now() && now() < (record.expiresAt as number);
+    // A time that is missing compares as past.
+    const { kind, checkedAt, expiresAt } = record as Required<EraRecord>;
+    const until = Math.min(expiresAt, checkedAt + (kind === 'legacy' ? legacyTtlMs : DAY));
+    const fresh = checkedAt <= now() && now() < until;
     tell(fresh ? 'hit' : 'stale', key, record);
     if (fresh) return old;
     if (revalidate ? revalidate === 'inline' : kindOf(request) === 'stdio') {
-      // Where another caller is asking on its own pipe already, there is no reason to wait for it.
-      if (!flights.has(privateKey(request))) {
-        try {
-          return await join(request, record);
-        } catch (error) {
-          if (!(error instanceof EraUndeterminedError)) throw error;
-        }
+      try {
+        // Where another caller is asking on its own pipe already, there is no reason to wait for it.
+        if (!flights.has(privateKey(request))) return await join(request, record);
+      } catch (error) {
+        if (!(error instanceof EraUndeterminedError)) throw error;
       }
     } else {
       // Its failure is told to `onEvent`; the old verdict stands meanwhile.
@@ -164,25 +165,21 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
   async function join(request: EraRequest, old?: EraRecord): Promise<EraResolution> {
     const { key, signal } = request;
     const id = privateKey(request);
-    for (;;) {
-      const out = flights.get(id);
-      if (!out) break;
+    while (flights.has(id)) {
       tell('join', key);
       try {
-        return { ...(await abortable(out, signal)), probes: 0 };
+        return { ...(await abortable(flights.get(id) as Promise<EraResolution>, signal)), probes: 0 };
       } catch (error) {
         // Unless the caller that asked went away: then it is our turn.
         if (signal?.aborted || error instanceof EraUndeterminedError) throw error;
-        if (flights.get(id) === out) flights.delete(id);
       }
     }
-    const flight = ask(request, old, () => flights.get(id) === flight);
+    const current = (): boolean => flights.get(id) === flight;
+    const flight: Promise<EraResolution> = ask(request, old, current).finally(() => {
+      if (current()) flights.delete(id);
+    });
     flights.set(id, flight);
-    try {
-      return await flight;
-    } finally {
-      if (flights.get(id) === flight) flights.delete(id);
-    }
+    return flight;
   }
 
   async function ask(request: EraRequest, old: EraRecord | undefined, current: () => boolean): Promise<EraResolution> {
@@ -206,7 +203,7 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
       const { reason } = verdict;
       // Whoever has signed in comes back at once and must not be made to wait.
       if (reason.kind !== 'sign-in-needed') {
-        const waitMs = Math.min(failed ? failed.waitMs * 2 : 1000, 60_000);
+        const waitMs = failed ? Math.min(failed.waitMs * 2, 60_000) : 1000;
         const { retryAfterMs = 0 } = reason as { retryAfterMs?: number | undefined };
         const until = now() + Math.max(waitMs, Math.min(retryAfterMs, legacyTtlMs));
         failures.set(key, { error: error as EraUndeterminedError, waitMs, until });
@@ -217,7 +214,7 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
     const checkedAt = now();
     const ttl =
       verdict.kind === 'modern'
-        ? Math.min(Math.max(discover?.ttlMs ?? 0, SOON), 288 * SOON)
+        ? Math.max(discover?.ttlMs ?? 0, SOON)
         : verdict.proof === 'silence'
           ? SOON
           : legacyTtlMs;
@@ -257,6 +254,8 @@ export function createEraResolver(options: EraResolverOptions = {}): EraResolver
 
 /** Five minutes: how long what may soon be otherwise is relied on. */
 const SOON = 300_000;
+/** How long a modern verdict is relied on at most, whatever it or its record says. */
+const DAY = 288 * SOON;
 
 const kindOf = ({ transport, key }: EraRequest): EraTransportKind => transport ?? transportOfKey(key);
 

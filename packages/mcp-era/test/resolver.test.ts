@@ -4,6 +4,7 @@ import {
   createEraResolver,
   createMcpEraCache,
   type EraEvent,
+  type EraRecord,
   type EraRequest,
   type EraResolver,
   type EraResolverOptions,
@@ -13,6 +14,7 @@ import {
   type McpEraProbeAnswer,
   resolveMcpEra,
 } from '../src/index.js';
+import { ServerExitedError } from '../src/stdio.js';
 import { ANSWERS, DISCOVER, refusal, result } from './answers.js';
 import { aClock, type Clock } from './clock.js';
 
@@ -109,6 +111,7 @@ describe('one question per server', () => {
       return signals.length === 1 ? new Promise(() => {}) : Promise.resolve(MODERN);
     };
     const first = resolver.resolve({ key: KEY, probe, signal: leaving.signal });
+    await settle();
     const second = resolver.resolve({ key: KEY, probe });
     await settle();
     leaving.abort(new Error('gone'));
@@ -238,6 +241,56 @@ describe('a verdict has an age', () => {
       await settle();
       expect(await resolve({ key })).toMatchObject({ era: { kind: 'modern' }, stale: true });
     }
+  });
+});
+
+describe('what a cache does', () => {
+  test.each(['legacy', 'modern'] as const)('a store that lies makes no %s verdict last for ever', async (kind) => {
+    const era = kind === 'legacy' ? { kind, version: '2025-11-25' } : { kind, version: '2026-07-28' };
+    const { now } = aClock();
+    for (const checkedAt of [0, now() - 24 * HOUR, now() + 1]) {
+      const { resolve, cache } = aResolver();
+      await cache.set(KEY, { ...era, checkedAt, expiresAt: Number.MAX_SAFE_INTEGER } as EraRecord);
+      expect(await resolve({ revalidate: 'inline' })).toMatchObject({ era: { kind: 'modern' }, fromCache: false });
+    }
+  });
+
+  test("a legacy verdict that another process keeps for longer is asked about at this resolver's own age", async () => {
+    const { resolve, cache, server, clock } = aResolver({ legacyTtlMs: HOUR });
+    const times = { checkedAt: clock.now() - HOUR, expiresAt: clock.now() + 100 * HOUR };
+    await cache.set(KEY, { kind: 'legacy', version: '2025-11-25', ...times });
+    expect(await resolve()).toMatchObject({ era: { kind: 'legacy' }, stale: true });
+    await settle();
+    expect(server.asked).toBe(1);
+  });
+
+  test('a store that hangs hangs nobody who can leave', async () => {
+    const cache: MCPEraCache = { get: () => new Promise(() => {}), set: () => {}, delete: () => {} };
+    const { resolve } = aResolver({ cache });
+    const leaving = new AbortController();
+    const resolving = resolve({ signal: leaving.signal });
+    leaving.abort(new Error('gone'));
+    await expect(resolving).rejects.toThrow('gone');
+  });
+});
+
+describe('a server that offers a modern version', () => {
+  const OFFER = answerFromHttp({ status: 400, body: refusal(-32022, 'no', { supported: ['2026-07-28'] }) });
+  test.each<[string, McpEraProbeAnswer]>([
+    ['is silent', { kind: 'timeout' }],
+    ['exits', { kind: 'error', error: new ServerExitedError('it exited', 1) }],
+    ['answers a bare 404', answerFromHttp({ status: 404, body: '' })],
+    ['answers another error', answerFromHttp({ status: 200, body: refusal(-32603) })],
+    ['answers an empty result', { kind: 'result', result: {} }],
+  ])('and then %s is modern still: no fallback after a modern error', async (_what, second) => {
+    const answers = [OFFER, second];
+    const { resolve } = aResolver();
+    const probe: McpEraProbe = async () => answers.shift() as McpEraProbeAnswer;
+    expect(await resolve({ key: 'stdio:x', probe })).toMatchObject({
+      era: { kind: 'modern', version: '2026-07-28' },
+      evidence: { rule: 'a modern error' },
+      probes: 2,
+    });
   });
 });
 
