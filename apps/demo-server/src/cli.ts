@@ -1,9 +1,10 @@
 /** `node apps/demo-server/dist/cli.js`: reads the command line, then serves HTTP or stdio, or plays the tour. */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { openDemo } from './demo.js';
+import { type Demo, openDemo } from './demo.js';
 import { type RunningServer, startHttp } from './http.js';
 import { type DemoOptions, readOptions, USAGE, UsageError } from './options.js';
 import { clientConfig } from './pages.js';
+import { createTeardown } from './teardown.js';
 import { playTour } from './tour/tour.js';
 
 // stdout carries the protocol in stdio mode, and what a person asked to see in the others; everything else goes here.
@@ -13,10 +14,15 @@ const log = (line: string) => void process.stderr.write(`${line}\n`);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
+// When nobody reads the log any more there is nobody left to tell, and the server goes on.
+process.stderr.on('error', () => {});
+
+const teardown = createTeardown({ log });
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (options === 'help') return void process.stdout.write(`${USAGE}\n`);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   switch (options.mode) {
     case 'stdio':
       return serveStdio(options);
@@ -29,54 +35,51 @@ async function main(): Promise<void> {
   }
 }
 
+/** Ends the process, cleanly. */
+function stop(): void {
+  void teardown.run().then(() => process.exit());
+}
+
 async function serveStdio(options: DemoOptions): Promise<void> {
-  const demo = await openDemo(options, log);
+  // A desktop host ends a server by closing its stdin, or by a signal.
+  process.stdin.once('end', stop).once('close', stop);
+  const demo = await opened(options, log);
   const sessionKey = `stdio-${crypto.randomUUID()}`;
   const server = demo.createServer(sessionKey);
-  const transport = new StdioServerTransport();
-  await server.connect(transport);
-  const stop = once(async () => {
+  teardown.add('The session', async () => {
     await server.close();
     await demo.endSession(sessionKey);
-    await demo.close();
   });
-  // A desktop host ends a server by closing its stdin, or by a signal.
-  process.stdin.once('end', stop);
-  onSignal(stop);
+  await server.connect(new StdioServerTransport());
 }
 
 async function serveHttp(options: DemoOptions): Promise<void> {
-  const demo = await openDemo(options, log);
-  const server = await startHttp(demo, options, log);
-  onSignal(
-    once(async () => {
-      await server.close();
-      await demo.close();
-    }),
-  );
-  announce(server, demo.storageDescription);
+  const demo = await opened(options, log);
+  announce(await listening(demo, options), demo.storageDescription);
 }
 
 async function tour(options: DemoOptions): Promise<void> {
   // Upstreams are chatty when they start; the transcript is for reading.
-  const demo = await openDemo(options, () => {});
-  const server = await startHttp(demo, options, log);
-  const stop = once(async () => {
-    await server.close();
-    await demo.close();
+  const demo = await opened(options, () => {});
+  const server = await listening(demo, options);
+  await playTour(server, {
+    approvalLimit: options.approvalLimit,
+    print: (line) => process.stdout.write(`${line}\n`),
   });
-  onSignal(stop);
-  try {
-    await playTour(server, {
-      approvalLimit: options.approvalLimit,
-      print: (line) => process.stdout.write(`${line}\n`),
-    });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   if (!process.stdout.isTTY) return stop();
   announce(server, demo.storageDescription);
+}
+
+async function opened(options: DemoOptions, logOfDemo: (line: string) => void): Promise<Demo> {
+  const demo = await openDemo(options, logOfDemo);
+  teardown.add('The demo (upstreams, storage)', () => demo.close());
+  return demo;
+}
+
+async function listening(demo: Demo, options: DemoOptions): Promise<RunningServer> {
+  const server = await startHttp(demo, options, log);
+  teardown.add('The HTTP server', () => server.close());
+  return server;
 }
 
 function announce(server: RunningServer, storage: string): void {
@@ -87,21 +90,11 @@ function announce(server: RunningServer, storage: string): void {
   );
 }
 
-function onSignal(stop: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => void stop().finally(() => process.exit(0)));
-}
-
-function once(stop: () => Promise<void>): () => Promise<void> {
-  let stopped: Promise<void> | undefined;
-  return () => {
-    stopped ??= stop().catch((error: unknown) => log(`stopping: ${error instanceof Error ? error.message : error}`));
-    return stopped;
-  };
-}
-
-main().catch((error: unknown) => {
+main().catch(async (error: unknown) => {
+  // Who stops a tour half way has broken it off; that is no failure to report.
+  if (teardown.begun) return;
+  process.exitCode = 1;
   if (error instanceof UsageError) log(`${error.message}\n\n${USAGE}`);
   else log(`The demo server could not run: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1);
+  stop();
 });

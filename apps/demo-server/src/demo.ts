@@ -81,7 +81,7 @@ export async function openDemo(options: DemoOptions, log: (line: string) => void
     },
 
     async endSession(sessionKey) {
-      await storage.carts.clear(sessionKey);
+      await Promise.all([storage.carts.clear(sessionKey), sessions.end(sessionKey)]);
     },
 
     async decide(runId, decision, operator) {

@@ -38,8 +38,16 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const limit = z.coerce.number().min(0).max(1_000_000);
+// `Number('')` is 0, and an empty host would be every interface: nothing empty is taken for a value.
+const given = z.string().regex(/\S/);
+const number = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/)
+  .transform(Number);
+const port = number.pipe(z.int().max(65_535));
+const limit = number.pipe(z.number().max(1_000_000));
+/** The tour pays 98 euros at once, and at most 99 standing desks with an approval. */
+const tourLimit = limit.pipe(z.number().min(98).max(69_000));
 const redisUrl = z.url({ protocol: /^rediss?$/ });
 
 /** Reads the options. Throws `UsageError`, which names the option at fault. */
@@ -48,15 +56,22 @@ export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv = pr
   if (values.help) return 'help';
   if (values.stdio && values.tour) throw new UsageError('--stdio and --tour exclude each other.');
   const mode = values.stdio ? 'stdio' : values.tour ? 'tour' : 'http';
+  if (values.data !== undefined && env.REDIS_URL) {
+    throw new UsageError('--data and REDIS_URL exclude each other: with REDIS_URL, paused payments are kept in Redis.');
+  }
   return {
     mode,
-    host: values.host ?? '127.0.0.1',
+    host: checked(given, values.host ?? '127.0.0.1', '--host must be an address or a name'),
     port: checked(port, values.port ?? (mode === 'tour' ? '0' : '4747'), '--port must be a number from 0 to 65535'),
     redisUrl: env.REDIS_URL
       ? checked(redisUrl, env.REDIS_URL, 'REDIS_URL must look like redis://host:port or rediss://host:port')
       : undefined,
-    dataFolder: values.data,
-    approvalLimit: checked(limit, values['approval-limit'] ?? '500', '--approval-limit must be an amount in euros'),
+    dataFolder: values.data === undefined ? undefined : checked(given, values.data, '--data must be a folder'),
+    approvalLimit: checked(
+      mode === 'tour' ? tourLimit : limit,
+      values['approval-limit'] ?? '500',
+      `--approval-limit must be an amount in euros, ${mode === 'tour' ? 'for a tour from 98 to 69000' : 'up to 1000000'}`,
+    ),
     sessionIdleMs: 30 * 60_000,
   };
 }
@@ -80,7 +95,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-function checked<T>(schema: z.ZodType<T>, value: string, complaint: string): T {
+function checked<T>(schema: z.ZodType<T, string>, value: string, complaint: string): T {
   const result = schema.safeParse(value);
   // The value is not repeated: a Redis URL holds a password.
   if (!result.success) throw new UsageError(`${complaint}.`);

@@ -41,9 +41,8 @@ export async function openStorage(options: DemoOptions, onError: (error: unknown
       close: async () => {},
     };
   }
-  mkdirSync(options.dataFolder, { recursive: true, mode: 0o700 });
   const path = join(options.dataFolder, 'runs.db');
-  const sqlite = await openSqlite({ path });
+  const sqlite = await openRunsFile(options.dataFolder, path);
   return {
     ...embedded,
     description: `memory; paused payments in ${path}`,
@@ -52,9 +51,46 @@ export async function openStorage(options: DemoOptions, onError: (error: unknown
   };
 }
 
+async function openRunsFile(folder: string, path: string) {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(`The folder ${folder} (from --data) cannot be made: ${reasonOf(error)}. Name another.`, {
+      cause: error,
+    });
+  }
+  try {
+    return await openSqlite({ path });
+  } catch (error) {
+    throw new Error(
+      `The file ${path} (in --data) cannot be opened: ${reasonOf(error)}. Move it away, or name another folder.`,
+      { cause: error },
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A caller waits seconds, not minutes, for a Redis that went away; the connection itself is tried again for ever. */
+const REDIS_PATIENCE = {
+  maxRetriesPerRequest: 1,
+  commandTimeout: 5_000,
+  retryStrategy: (attempt: number) => Math.min(attempt * 200, 2_000),
+} as const;
+
 async function openRedisStorage(url: string, onError: (error: unknown) => void): Promise<Storage> {
-  const redis = new Redis(url, { lazyConnect: true });
-  redis.on('error', onError);
+  const redis = new Redis(url, { ...REDIS_PATIENCE, lazyConnect: true });
+  // Said once for each time that it goes away, not for each attempt to reach it again.
+  let toldOfLoss = false;
+  redis.on('ready', () => {
+    toldOfLoss = false;
+  });
+  redis.on('error', (error) => {
+    if (!toldOfLoss) onError(error);
+    toldOfLoss = true;
+  });
   const place = `Redis at ${redis.options.host}:${redis.options.port}`;
   try {
     await redis.connect();
@@ -81,6 +117,10 @@ async function openRedisStorage(url: string, onError: (error: unknown) => void):
       },
       { prefix: 'interlock:demo:era:' },
     ),
-    close: async () => void (await redis.quit()),
+    async close() {
+      // `quit` waits for answers that a Redis which is gone will never give.
+      if (redis.status === 'ready') await redis.quit().catch(onError);
+      redis.disconnect();
+    },
   };
 }

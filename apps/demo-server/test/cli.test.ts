@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connectAgent } from '../src/tour/agent.js';
 
 const cli = join(import.meta.dirname, '../dist/cli.js');
@@ -54,17 +56,63 @@ describe('the command line', () => {
     expect(stderr).toMatch(/--port must be a number.*Usage/s);
   });
 
-  it('says that the port is taken instead of a stack', async () => {
+  it('says that the port is taken instead of a stack, and leaves no temporary folder', async () => {
     const first = spawn(process.execPath, [cli, '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [chunk] = (await once(first.stdout, 'data')) as [Buffer];
     const port = /127\.0\.0\.1:(\d+)/.exec(chunk.toString())?.[1] ?? '';
-    const { code, stderr } = await run(['--port', port]);
+    const temporary = await aTemporaryFolder();
+    const { code, stderr } = await run(['--port', port], { TMPDIR: temporary });
+    expect(await readdir(temporary)).toEqual([]);
     first.kill('SIGTERM');
     await once(first, 'exit');
     expect(code).toBe(1);
     expect(stderr).toMatch(/EADDRINUSE|in use/);
     expect(stderr).not.toContain('    at ');
   });
+
+  it('says which data cannot be used, and why', async () => {
+    const folder = await aTemporaryFolder();
+    await writeFile(join(folder, 'runs.db'), 'surely no database'.repeat(500));
+    const corrupt = await run(['--data', folder]);
+    expect(corrupt).toMatchObject({ code: 1, stdout: '' });
+    expect(corrupt.stderr).toContain(`The file ${join(folder, 'runs.db')} (in --data) cannot be opened`);
+    const file = await run(['--data', join(folder, 'runs.db')]);
+    expect(file.stderr).toContain('(from --data) cannot be made');
+    for (const { stderr } of [corrupt, file]) expect(stderr).not.toContain('    at ');
+  });
+
+  it('goes on serving when nobody reads its log any more', async () => {
+    const child = spawn(process.execPath, [cli, '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stderr.destroy();
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+    const agent = await connectAgent(/http:\S+:\d+/.exec(chunk.toString())?.[0] ?? '');
+    await agent.call('mcp', { connect: 'memory' }); // which is logged
+    expect((await agent.call('mcp', { connect: 'filesystem' })).isError).toBe(false);
+    await agent.close();
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'ends a tour half way at %s without a word of failure',
+    async (signal) => {
+      const temporary = await aTemporaryFolder();
+      const env = { ...process.env, REDIS_URL: '', TMPDIR: temporary };
+      const child = spawn(process.execPath, [cli, '--tour'], { stdio: ['ignore', 'pipe', 'pipe'], env });
+      let stderr = '';
+      child.stderr.on('data', (chunk) => {
+        stderr += chunk;
+      });
+      let stdout = '';
+      child.stdout.on('data', (chunk) => {
+        stdout += chunk;
+        if (stdout.includes('"search"')) child.kill(signal);
+      });
+      const [code] = await once(child, 'close');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(await readdir(temporary)).toEqual([]);
+    },
+  );
 
   it('leaves no upstream process behind when it is told to stop', async () => {
     const child = spawn(process.execPath, [cli, '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -81,6 +129,12 @@ describe('the command line', () => {
     expect(upstreams.filter(isAlive)).toEqual([]);
   });
 });
+
+async function aTemporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'interlock-cli-test-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
 
 /** Process ids of the direct children. */
 function childrenOf(pid: number): number[] {

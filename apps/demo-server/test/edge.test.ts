@@ -102,6 +102,33 @@ describe('sessions', () => {
     await agent.close();
     expect(running.logged).toEqual([]);
   });
+
+  it('leave nothing of themselves in the gate or in the carts', async () => {
+    const { demo } = await aRunningDemo();
+    const sessions = new HttpSessions({
+      createServer: (id) => demo.createServer(id),
+      onEnd: (id) => demo.endSession(id),
+      onError: (error) => expect.unreachable(String(error)),
+      idleMs: 60_000,
+    });
+    const opened = await sessions.handle(post(initialize));
+    await opened.text();
+    const id = opened.headers.get('mcp-session-id') ?? '';
+    const added = await sessions.handle(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { ...headers, 'mcp-session-id': id },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 2, method: 'tools/call' },
+          params: { name: 'cart_add_item', arguments: { sku: 'stool' } },
+        }),
+      }),
+    );
+    await added.text();
+    expect(await demo.sessions.inspect(id)).toMatchObject({ state: 'has_items', version: 1 });
+    await sessions.closeAll();
+    expect(await demo.sessions.inspect(id)).toMatchObject({ state: 'empty', version: 0 });
+  });
 });
 
 function post(body: unknown): Request {

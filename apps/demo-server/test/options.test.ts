@@ -11,10 +11,21 @@ describe('the command line', () => {
     [['--port', '70000'], '--port'],
     [['--stdio', '--tour'], '--stdio'],
     [['--nonsense'], '--nonsense'],
+    [['--port', ' '], '--port'],
+    [['--port', '0x10'], '--port'],
+    [['--host', ''], '--host'],
+    [['--data', ''], '--data'],
     [['--approval-limit', '-1'], '--approval-limit'],
+    [['--approval-limit', ''], '--approval-limit'],
+    [['--tour', '--approval-limit', '10'], '--approval-limit must be an amount in euros, for a tour from 98'],
+    [['--tour', '--approval-limit', '900000'], '--approval-limit'],
   ])('refuses %j and names the option', (argv, named) => {
     expect(() => readOptions(argv, {})).toThrow(UsageError);
     expect(() => readOptions(argv, {})).toThrow(named);
+  });
+
+  it('refuses a data folder that would not be used, because everything is in Redis', () => {
+    expect(() => readOptions(['--data', 'here'], { REDIS_URL: 'redis://localhost' })).toThrow(/--data and REDIS_URL/);
   });
 
   it('refuses a Redis URL that is none, without repeating it: it holds a password', () => {

@@ -1,3 +1,4 @@
+import { startRedis } from '@mcp-interlock/test-kit/redis';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
 import { aParkedPayment, aRunningDemo } from './running.js';
@@ -30,6 +31,36 @@ describe.skipIf(!redisUrl)('two servers on one Redis', () => {
   it('name the Redis for people without its password', async () => {
     const { demo } = await aRunningDemo({ redisUrl });
     expect(demo.storageDescription).toMatch(/^Redis at [\w.]+:\d+$/);
+  });
+});
+
+describe.skipIf(!redisUrl)('a Redis that dies under a running server', () => {
+  it('fails the calls that need it in seconds, serves the others, and does not keep the server from stopping', async () => {
+    const redis = await startRedis();
+    const running = await aRunningDemo({ redisUrl: redis.url });
+    const agent = await running.agent();
+    await agent.call('cart_add_item', { sku: 'stool' });
+    await redis.kill('SIGKILL');
+
+    for (const tool of ['cart_view', 'cart_add_item']) {
+      const answer = await agent.call(tool, { sku: 'stool' });
+      expect(answer.isError).toBe(true);
+      expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|\n\s+at /);
+    }
+    expect((await agent.call('mcp')).isError).toBe(false);
+    expect(running.logged.filter((line) => line.includes('ECONNREFUSED')).length).toBeLessThanOrEqual(1);
+    await running.close();
+  });
+
+  it('is told apart from a cart: what is stored under the key of one and is none is an error', async () => {
+    const running = await aRunningDemo({ redisUrl });
+    const redis = new Redis(redisUrl!);
+    const agent = await running.agent();
+    await agent.call('cart_add_item', { sku: 'stool' });
+    const before = new Set(await redis.keys('interlock:demo:cart:*'));
+    for (const key of before) await redis.hset(key, 'bench', 'many');
+    expect((await agent.call('cart_add_item', { sku: 'bench' })).isError).toBe(true);
+    await redis.quit();
   });
 });
 

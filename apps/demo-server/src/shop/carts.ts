@@ -43,7 +43,13 @@ export function redisCarts(redis: Redis): CartStore {
   return {
     read,
     async add(key, sku, pieces) {
-      await redis.multi().hincrby(redisKey(key), sku, pieces).expire(redisKey(key), CART_TTL_SECONDS).exec();
+      const steps = await redis
+        .multi()
+        .hincrby(redisKey(key), sku, pieces)
+        .expire(redisKey(key), CART_TTL_SECONDS)
+        .exec();
+      // A step that failed inside a transaction does not reject it.
+      for (const [error] of steps ?? []) if (error) throw error;
       return read(key);
     },
     clear: async (key) => void (await redis.del(redisKey(key))),
