@@ -184,11 +184,17 @@ describe('what would otherwise slip through', () => {
     expectAcceptedByBothSdks(result);
   });
 
-  test('structuredContent that is nested without end is refused by its own name', () => {
+  test('structuredContent without end is refused by its own name', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 20_000; level++) deep = [deep];
     const result = { content: [], structuredContent: { deep } };
     expect(caught(() => fit(result, { maxChars: 300 }))).toMatchObject({ name: 'ResponseError', code: 'TOO_DEEP' });
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    expect(caught(() => fit({ content: [], structuredContent: cycle }, { maxChars: 300 }))).toMatchObject({
+      code: 'UNREADABLE',
+      path: '$.structuredContent',
+    });
   });
 
   test('what stood beside an error is counted, in its text and in _meta', () => {

@@ -100,6 +100,25 @@ test('a value that the error itself carries is not repeated', () => {
   expect(JSON.stringify(fromZodError(error!))).not.toContain('hunter2');
 });
 
+test('zod 3 puts the value of an enum or literal into its issue: it is not repeated', () => {
+  const schema = z3.object({ password: z3.enum(['a', 'b']), mode: z3.literal('x') });
+  const { error } = schema.safeParse({ password: 'hunter2', mode: 'sk-12345' });
+  expect(JSON.stringify(error!.issues)).toContain('hunter2');
+  const text = textOf(fromZodError(error!));
+  expect(text).toContain('expected one of "a", "b"');
+  for (const secret of ['hunter2', 'sk-12345']) expect(text).not.toContain(secret);
+});
+
+test('a message that repeats the value of a secret field is replaced', () => {
+  // As valibot words it.
+  const issues = [
+    { message: 'Invalid length: Received "hunter2"', received: '"hunter2"', path: [{ key: 'password' }] },
+  ];
+  expect(textOf(fromZodError({ issues }))).toContain('<detail key="password">is not valid</detail>');
+  const authored = [{ code: 'custom', message: 'must differ from the old one', path: ['password'] }];
+  expect(textOf(fromZodError({ issues: authored }))).toContain('must differ from the old one');
+});
+
 test('a Standard Schema’s issues will do', () => {
   const parsed = parseToolError(
     fromZodError({ issues: [{ message: 'must be even', path: [{ key: 'n' }, 0] }] }, { input: { n: [3] } }),

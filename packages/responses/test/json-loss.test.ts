@@ -33,6 +33,15 @@ describe('structured refuses what JSON would lose or change, and says where', ()
     expect(structured({ huge }).structuredContent.huge).toHaveLength(100_000_000);
   });
 
+  test('what a regular expression matched, wherever it is', () => {
+    const match = /(?<day>\d+)/.exec('day 12')!;
+    expect(caught(() => structured({ a: { b: { c: { match } } } }))).toMatchObject({
+      code: 'NOT_JSON',
+      path: '$.a.b.c.match',
+    });
+    expectAcceptedByBothSdks(structured({ match: [...match] }));
+  });
+
   test('keys that are no words are quoted in the path', () => {
     expect(caught(() => structured({ 'a b': { '': [undefined] } }))).toMatchObject({ path: '$["a b"][""][0]' });
   });

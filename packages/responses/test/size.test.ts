@@ -48,7 +48,7 @@ describe('what is imported is what is shipped', () => {
     ['parseToolError', 1],
     ['escapeXml', 0.4],
     ['unknownAction', 3],
-    ['fromZodError', 3.5],
+    ['fromZodError', 3.6],
     ['text', 3.1],
     ['image', 3.3],
     ['mix', 3.3],
@@ -56,7 +56,7 @@ describe('what is imported is what is shipped', () => {
     ['paginate', 1],
     ['estimateTokens', 1],
     ['guardTool', 6],
-    ['fit', 6],
+    ['fit', 6.3],
     // ---
     ['structured', 11],
     ['toonSuccess', 9],

@@ -194,7 +194,7 @@ export function isObject(value: unknown): value is object {
 }
 
 /** A property of something that was thrown, which may be a proxy or have getters that throw: then it has none. */
-export function read(target: object, key: string): unknown {
+export function read(target: object, key: PropertyKey): unknown {
   try {
     return Reflect.get(target, key);
   } catch {

@@ -12,16 +12,21 @@ export function describeValue(value: unknown, key: string): string {
     case 'undefined':
       return 'nothing';
     case 'string':
-      if (SECRET_KEY.test(key)) return `a text of ${value.length} characters`;
+      if (isSecretKey(key)) return `a text of ${value.length} characters`;
       return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
     case 'number':
     case 'boolean':
     case 'bigint':
-      return SECRET_KEY.test(key) ? `a ${typeof value}` : String(value);
+      return isSecretKey(key) ? `a ${typeof value}` : String(value);
     case 'object':
       if (value === null) return 'null';
       return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
     default:
       return `a ${typeof value}`;
   }
+}
+
+/** Whether a field of this name is likely to hold what nobody else may read. */
+export function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key);
 }

@@ -2,10 +2,14 @@
 
 import { ResponseError } from '../response-error.js';
 import type { Meta, ToolResult } from '../types.js';
+import { asText } from './as-text.js';
 import { classifyError, isObject, read } from './classify-error.js';
 import { toolError } from './error.js';
 import type { ErrorCode, ToolErrorOptions } from './error-types.js';
-import { fromZodError, type ValidationErrorLike } from './from-zod-error.js';
+import { fromZodError, type ValidationErrorLike, type ValidationIssueLike } from './from-zod-error.js';
+
+/** Registered, so that two copies of the package know each other's; and no parsed JSON can have it. */
+const TOOL_FAILURE = Symbol.for('interlock:tool-failure');
 
 /**
  * Thrown by a handler that knows what the model should hear: `fromError` and `guardTool` send it as it is, as
@@ -21,6 +25,7 @@ export class ToolFailure extends Error {
     super(said.message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.options = said;
+    Object.defineProperty(this, TOOL_FAILURE, { value: true });
   }
 }
 
@@ -49,15 +54,15 @@ export interface FromErrorOptions {
  */
 export function fromError(error: unknown, options: FromErrorOptions = {}): ToolResult & { _meta: Meta } {
   try {
-    return recognised(error, options) ?? unexpected(options.correlationId);
+    return recognised(error, options) ?? unexpected(readId(options));
   } catch {
     // An error that cannot even be read (a hostile proxy, say) is an unexpected one; the log has it as it is.
-    return unexpected(options.correlationId);
+    return unexpected(readId(options));
   }
 }
 
 function recognised(error: unknown, options: FromErrorOptions): (ToolResult & { _meta: Meta }) | undefined {
-  const id = options.correlationId;
+  const id = readId(options);
   if (isToolFailure(error)) {
     return toolError(error.code, { ...error.options, details: { ...error.options.details, ...idDetail(id) } });
   }
@@ -66,12 +71,20 @@ function recognised(error: unknown, options: FromErrorOptions): (ToolResult & { 
   }
   if (isValidationError(error)) {
     const { now: _notNeeded, ...settings } = options;
-    return fromZodError(error, settings);
+    return fromZodError({ issues: error.issues.map(withoutForeignMessage) }, settings);
   }
   const known = classifyError(error, (options.now ?? Date.now)());
   if (!known) return undefined;
   const { code, details, ...said } = known;
   return toolError(code, { ...said, details: { ...details, ...idDetail(id) } });
+}
+
+/**
+ * zod's own messages name kinds and limits, and others were written by the schema's author. An issue without a code of
+ * zod's comes from anywhere: its message may repeat the value, or be that of a failed connection.
+ */
+function withoutForeignMessage(issue: ValidationIssueLike): ValidationIssueLike {
+  return typeof read(issue, 'code') === 'string' ? issue : { message: 'is not valid', path: issue.path };
 }
 
 function unexpected(id: string | undefined): ToolResult & { _meta: Meta } {
@@ -82,13 +95,17 @@ function unexpected(id: string | undefined): ToolResult & { _meta: Meta } {
   });
 }
 
+function readId({ correlationId }: FromErrorOptions): string | undefined {
+  return correlationId === undefined ? undefined : asText(correlationId);
+}
+
 function idDetail(id: string | undefined): Record<string, string> {
   return id === undefined ? {} : { correlation_id: id };
 }
 
-/** Also one of another copy of the package. */
+/** Also one of another copy of the package; not what merely looks like one, such as a service's answer that was thrown. */
 function isToolFailure(error: unknown): error is ToolFailure {
-  return isObject(error) && read(error, 'name') === 'ToolFailure' && isObject(read(error, 'options'));
+  return isObject(error) && read(error, TOOL_FAILURE) === true && isObject(read(error, 'options'));
 }
 
 function isValidationError(error: unknown): error is ValidationErrorLike {

@@ -2,7 +2,7 @@
 
 import { joinPath } from '../json/stringify.js';
 import type { Meta, ToolResult } from '../types.js';
-import { describeValue } from './describe-value.js';
+import { describeValue, isSecretKey } from './describe-value.js';
 import { toolError } from './error.js';
 import { clip } from './error-envelope.js';
 import { nearest } from './nearest.js';
@@ -105,10 +105,22 @@ function problemOf(issue: Issue, path: readonly PropertyKey[], options: FromZodE
   const value = isGiven ? valueAt(options.input, path) : undefined;
   const came = isGiven ? describeValue(value, key) : receivedOf(issue);
   const meant = typeof value === 'string' ? nearest(value, textsIn(optionsOf(issue))) : undefined;
-  const said = [expected === undefined ? issue.message : `expected ${expected}`];
+  const said = [expected === undefined ? messageOf(issue, key, value) : `expected ${expected}`];
   if (came !== undefined) said.push(`, came ${came}`);
   if (meant !== undefined) said.push(`; did you mean "${meant}"?`);
   return clip(said.join(''), 500);
+}
+
+/** The message of a library that puts what it got into its messages (valibot does) may hold a secret. */
+function messageOf(issue: Issue, key: string, value: unknown): string {
+  if (!isSecretKey(key)) return issue.message;
+  const carried = [value, issue.received, issue.input];
+  const isTold = typeof issue.code !== 'string' || carried.some((it) => isPartOf(it, issue.message));
+  return isTold ? 'is not valid' : issue.message;
+}
+
+function isPartOf(value: unknown, message: string): boolean {
+  return (typeof value === 'string' || typeof value === 'number') && message.includes(String(value));
 }
 
 function textsIn(options: readonly unknown[] | undefined): string[] {
@@ -153,11 +165,16 @@ function amount(limit: unknown, issue: Issue): string {
   return kind === 'array' || kind === 'set' ? `${String(limit)} items` : String(limit);
 }
 
+/** Which kind came. Some issues carry the value itself there (zod 3 for enums and literals): that is not repeated. */
 function receivedOf(issue: Issue): string | undefined {
-  if (typeof issue.received === 'string') return issue.received === 'undefined' ? 'nothing' : issue.received;
-  const received = /received (\w+)/.exec(issue.message)?.[1];
+  if (issue.code !== 'invalid_type') return undefined;
+  const received = typeof issue.received === 'string' ? issue.received : /received (\w+)/.exec(issue.message)?.[1];
+  if (received === undefined || !KINDS.test(received)) return undefined;
   return received === 'undefined' ? 'nothing' : received;
 }
+
+const KINDS =
+  /^(?:undefined|null|string|number|nan|integer|boolean|bigint|symbol|function|date|array|object|map|set|promise)$/i;
 
 function pathOf(issue: Issue): PropertyKey[] {
   // Standard Schema allows `{ key }` for a segment.

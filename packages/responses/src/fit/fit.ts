@@ -6,7 +6,6 @@ import { errorTwin } from '../errors/error.js';
 import { type ErrorFields, shrinkError } from '../errors/error-envelope.js';
 import { ERROR_META_KEY } from '../errors/error-types.js';
 import { parseToolError } from '../errors/parse-tool-error.js';
-import { assertJson } from '../json/json.js';
 import { asResponseError } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from '../types.js';
 import { type CutText, cutText, largest, type Omission } from './cut-text.js';
@@ -180,6 +179,14 @@ interface Source {
   encode(value: unknown): string;
 }
 
+/** Levels; below the stack that taking data apart, and writing it again, has to itself. */
+const DEEPEST = 1000;
+
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((child) => isWithin(child, levels - 1));
+}
+
 /** The data that a text stands for, if it is data at all. Pretty JSON is written compactly: that alone may be enough. */
 function readData(
   text: string,
@@ -189,8 +196,7 @@ function readData(
     if (codec) return { value: codec.decode(text), encode: codec.encode };
     if (/^\s*[[{]/.test(text)) {
       const value: unknown = JSON.parse(text);
-      assertJson(value);
-      return { value, encode: JSON.stringify };
+      if (isWithin(value, DEEPEST)) return { value, encode: JSON.stringify };
     }
   } catch {
     // Not data after all, or too deep to be taken apart: it is cut as text.

@@ -1,8 +1,7 @@
 /** How large an answer may be, and how its size is measured. */
 import { checkedCounter } from '../compact/check-counter.js';
 import { type CountTokens, estimateTokens } from '../compact/estimate-tokens.js';
-import { stringify } from '../json/stringify.js';
-import { ResponseError } from '../response-error.js';
+import { asResponseError, ResponseError } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult } from '../types.js';
 
 /** Limits of one answer; all that are given hold at once. */
@@ -80,7 +79,15 @@ export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
   };
   return (content, structured) =>
     textsFit(content.flatMap(textsOf), sum(content, binaryLength)) &&
-    (structured === undefined || textsFit([stringify(structured) ?? ''], 0));
+    (structured === undefined || textsFit([jsonOf(structured)], 0));
+}
+
+function jsonOf(structured: unknown): string {
+  try {
+    return JSON.stringify(structured) ?? '';
+  } catch (cause) {
+    throw asResponseError(cause, '$.structuredContent');
+  }
 }
 
 function reserveOf({ reserve = 0 }: Limits): number {

@@ -56,6 +56,8 @@ function measure(value: unknown, depth: number): number {
 function measureArray(array: readonly unknown[], depth: number): number {
   // Result sets of some drivers carry facts beside their rows. Looking at every list there is would cost too much.
   if (depth <= 2 && typeof array[0] === 'object' && Object.keys(array).length !== array.length) throw NOT_JSON;
+  // The everyday list with properties at any depth: what a regular expression matched.
+  if ('index' in array) throw NOT_JSON;
   let size = 2;
   for (let index = 0; index < array.length; index++) {
     const item = array[index];
