@@ -20,6 +20,13 @@ const failures = new WeakMap<Transport, UpstreamError>();
 export function paced<T extends Transport>(transport: T, options: PacedOptions): T {
   const now = options.now ?? Date.now;
   const gate = new FloodGate(options.flood, now());
+  /** Requests without an answer: what answers one of them is no flood. */
+  const pending = new Set<unknown>();
+  const send = transport.send.bind(transport);
+  transport.send = ((message, sendOptions) => {
+    for (const each of [message].flat()) if ('id' in each && 'method' in each) pending.add(each.id);
+    return send(message, sendOptions);
+  }) satisfies Transport['send'];
   let handler: Transport['onmessage'];
   let last: Promise<void> = Promise.resolve();
   Object.defineProperty(transport, 'onmessage', {
@@ -33,7 +40,8 @@ export function paced<T extends Transport>(transport: T, options: PacedOptions):
       if (!current) return undefined;
       return (message, extra) => {
         if (failures.has(transport)) return;
-        if ('method' in message && !gate.admit(now())) {
+        const answers = !('method' in message) && pending.delete(message.id);
+        if (!answers && !gate.admit(now())) {
           cutOff(transport, options.serverName);
           return;
         }

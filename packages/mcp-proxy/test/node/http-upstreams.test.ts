@@ -163,12 +163,12 @@ describe('a server over HTTP', () => {
     await proxy.closeAll();
   });
 
-  it('that floods the connection is cut off', async () => {
+  it.each(['notifications', 'answers'] as const)('that floods the connection with %s is cut off', async (what) => {
     const upstream = await started(sseUpstream());
     const provider = providerOf({ up: { url: upstream.url } }, { flood: { burst: 50, perSecond: 1 } });
     const connection = await provider.connect('up');
     const reason = new Promise((resolve) => void connection.onClose(resolve));
-    upstream.flood?.();
+    upstream.flood?.(what);
     expect(await reason).toMatchObject({ code: 'UPSTREAM_FLOOD' });
   });
 

@@ -149,6 +149,18 @@ describe.each(PAIRINGS)('a %s upstream and a %s host', (upstreamEra, hostEra) =>
     expect(textOf(await host.call({ tool: 'sample', server: 'up', args: {} }))).toContain('test-model');
   });
 
+  it('roots: the upstream learns where the host works', async () => {
+    const host = await aHost(hostEra, await aGateway(upstreamEra));
+    expect(textOf(await host.call({ tool: 'roots', server: 'up', args: {} }))).toContain('file:///home/ada');
+    expect(host.asked.map(({ method }) => method)).toEqual(['roots/list']);
+  });
+
+  it('roots: a host without any is not asked', async () => {
+    const host = await aHost(hostEra, await aGateway(upstreamEra), { capabilities: {} });
+    expect(textOf(await host.call({ tool: 'roots', server: 'up', args: {} }))).toContain('does not support');
+    expect(host.asked).toEqual([]);
+  });
+
   it('log: messages reach a host that wants them', async () => {
     const host = await aHost(hostEra, await aGateway(upstreamEra));
     await host.call({ tool: 'log', server: 'up', args: {} });
