@@ -11,6 +11,7 @@ const started = Date.now();
 step('lint and format (biome)', 'biome', ['check', '--error-on-warnings', '.']);
 step('build', 'turbo', ['run', 'build', '--output-logs=errors-only']);
 step('types of tests, benches and examples', 'turbo', ['run', 'typecheck', '--output-logs=errors-only']);
+step('types of the tests of the house', 'tsc', ['-p', 'tests/tsconfig.json']);
 step('unused files, exports and dependencies (knip)', 'knip', []);
 step('size budgets', 'size-limit', []);
 
