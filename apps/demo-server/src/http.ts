@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type ServerType, serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
 import type { Demo } from './demo.js';
@@ -21,6 +22,15 @@ const COOKIE = 'interlock_operator';
 const SWEEP_EVERY_MS = 60_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
+/** No page of this server runs scripts, or may be put into a frame where a click means something else. */
+const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
 const decisionBody = z.discriminatedUnion('decision', [
   z.object({ decision: z.literal('approve') }),
   z.object({ decision: z.literal('reject'), reason: z.string().max(500).default('rejected by the operator') }),
@@ -35,7 +45,7 @@ export async function startHttp(demo: Demo, options: DemoOptions, log: (line: st
     onError: (error) => log(`session: ${(error as Error).message}`),
     idleMs: options.sessionIdleMs,
   });
-  const app = createApp({ demo, sessions, operatorToken, host: options.host });
+  const app = createApp({ demo, sessions, operatorToken, host: options.host, log });
 
   const server = await new Promise<ServerType>((resolve, reject) => {
     const listening = serve({ fetch: app.fetch, hostname: options.host, port: options.port }, () => resolve(listening));
@@ -63,9 +73,10 @@ interface AppParts {
   readonly sessions: HttpSessions;
   readonly operatorToken: string;
   readonly host: string;
+  readonly log: (line: string) => void;
 }
 
-function createApp({ demo, sessions, operatorToken, host }: AppParts): Hono {
+function createApp({ demo, sessions, operatorToken, host, log }: AppParts): Hono {
   const app = new Hono();
 
   // A page of another site must not reach a server on loopback (DNS rebinding, cross-site requests).
@@ -78,11 +89,20 @@ function createApp({ demo, sessions, operatorToken, host }: AppParts): Hono {
   });
 
   app.all('/mcp', (c) => sessions.handle(c.req.raw));
+
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value);
+  });
   app.get('/', (c) => c.html(homePage(new URL(c.req.url).origin, demo.storageDescription)));
 
-  app.use('/operator/*', operatorOnly(operatorToken));
-  app.use('/operator', operatorOnly(operatorToken));
-  app.get('/operator', async (c) => c.html(operatorPage(await demo.payments.waiting())));
+  const tooLarge = (c: Context) => c.json({ error: `A decision has at most ${MAX_BODY_BYTES} bytes.` }, 413);
+  app.use('/operator/*', operatorOnly(operatorToken), bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));
+  app.get('/operator', async (c) => {
+    const { payments, unreadable } = await demo.payments.waiting();
+    for (const { runId, error } of unreadable) log(`payment ${runId}: ${messageOf(error)}`);
+    return c.html(operatorPage(payments, unreadable.length));
+  });
   app.get('/operator/payments/:runId', async (c) => {
     const payment = await demo.payments.peek(c.req.param('runId'));
     return payment ? c.json(payment) : c.json({ error: 'No payment waits under this id.' }, 404);
@@ -117,7 +137,7 @@ function createApp({ demo, sessions, operatorToken, host }: AppParts): Hono {
   });
   app.onError((error, c) => {
     // The message may name paths; the caller learns only that it failed.
-    process.stderr.write(`http: ${error.message}\n`);
+    log(`http: ${error.message}`);
     return c.json({ error: 'The server failed to answer; see its log.' }, 500);
   });
   return app;
@@ -131,12 +151,23 @@ function operatorOnly(token: string) {
       setCookie(c, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/operator' });
       return c.redirect('/operator', 303);
     }
-    const given = c.req.header('authorization')?.replace(/^Bearer /i, '') ?? getCookie(c, COOKIE);
+    const bearer = c.req.header('authorization')?.replace(/^Bearer /i, '');
+    // A cookie goes along with what a page on any other port of this host sends, so a decision must come from our own page.
+    if (bearer === undefined && c.req.method !== 'GET' && !isOwnPage(c)) {
+      return c.text('A decision by cookie must be made on the page of this server.', 403);
+    }
+    const given = bearer ?? getCookie(c, COOKIE);
     if (given === undefined || !isSame(given, token)) {
       return c.text('Only the operator may come here: open the link that the server printed when it started.', 401);
     }
     return next();
   };
+}
+
+/** Browsers send the Origin with every POST; one that is missing or of another port is not from our page. */
+function isOwnPage(c: Context): boolean {
+  const origin = c.req.header('origin');
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === c.req.header('host');
 }
 
 /** Compares digests, so that neither content nor length of the token shows in the time taken. */
@@ -146,7 +177,6 @@ function isSame(given: string, token: string): boolean {
 }
 
 async function bodyOf(c: Context): Promise<unknown> {
-  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) return undefined;
   try {
     return c.req.header('content-type')?.includes('json') ? await c.req.json() : await c.req.parseBody();
   } catch {
@@ -155,11 +185,11 @@ async function bodyOf(c: Context): Promise<unknown> {
 }
 
 function hostnameOf(url: string): string | undefined {
-  try {
-    return new URL(url).hostname;
-  } catch {
-    return undefined;
-  }
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function isOwnHost(hostname: string | undefined, configured: string): boolean {

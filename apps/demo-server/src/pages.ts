@@ -28,11 +28,12 @@ export function homePage(origin: string, storage: string): Html {
 }
 
 /** Payments that wait, each with its two buttons. */
-export function operatorPage(payments: readonly WaitingPayment[]): Html {
+export function operatorPage(payments: readonly WaitingPayment[], unreadable = 0): Html {
   return page(
     'Waiting payments',
     html`<h1>Waiting payments</h1>
       ${payments.length === 0 ? html`<p>No payment waits for you.</p>` : payments.map(paymentCard)}
+      ${unreadable === 0 ? '' : html`<p>${unreadable} more cannot be read; the server's log says why.</p>`}
       <p><a href="/operator">Look again</a></p>`,
   );
 }

@@ -1,15 +1,18 @@
 /** Payments: small ones are made at once, large ones wait in the run-store until an operator has decided. */
 import { type AgentRunState, newAgentRunId, type RunStore, RunStoreError } from '@mcp-interlock/run-store';
+import { z } from 'zod';
+
+const orderSchema = z.object({
+  sessionKey: z.string(),
+  principal: z.string(),
+  /** Whole euros. */
+  amount: z.number(),
+  /** `2 × Desk lamp` and so on, for the operator to read. */
+  items: z.array(z.string()).readonly(),
+});
 
 /** What is to be paid, and by whom. */
-export interface PaymentOrder {
-  readonly sessionKey: string;
-  readonly principal: string;
-  /** Whole euros. */
-  readonly amount: number;
-  /** `2 × Desk lamp` and so on, for the operator to read. */
-  readonly items: readonly string[];
-}
+export type PaymentOrder = Readonly<z.infer<typeof orderSchema>>;
 
 export interface Receipt {
   readonly receipt: string;
@@ -25,7 +28,14 @@ type PaymentOutcome = { readonly sessionKey: string } & (
 /** A paused payment as an operator sees it. */
 export interface WaitingPayment {
   readonly runId: string;
-  readonly order: PaymentOrder;
+  /** Without the session: its id lets whoever knows it act as the agent. */
+  readonly order: Omit<PaymentOrder, 'sessionKey'>;
+}
+
+/** What waits for an operator. A run that cannot be read hides none of the others. */
+export interface WaitingPayments {
+  readonly payments: readonly WaitingPayment[];
+  readonly unreadable: readonly { readonly runId: string; readonly error: unknown }[];
 }
 
 export type Decision = { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string };
@@ -81,14 +91,29 @@ export class Payments {
   /** Looks at a paused payment without touching it. */
   async peek(runId: string): Promise<WaitingPayment | undefined> {
     const state = await knownOnly(this.#runs.load(runId));
-    return state ? { runId, order: orderOf(state) } : undefined;
+    if (!state) return undefined;
+    const { sessionKey: _, ...order } = orderOf(state);
+    return { runId, order };
   }
 
   /** Payments that wait for an operator. */
-  async waiting(): Promise<readonly WaitingPayment[]> {
-    const { runs } = await this.#runs.list({ tenant: TENANT, kind: 'approval' });
-    const payments = await Promise.all(runs.map(({ runId }) => this.peek(runId)));
-    return payments.filter((payment) => payment !== undefined);
+  async waiting(): Promise<WaitingPayments> {
+    const payments: WaitingPayment[] = [];
+    const unreadable: { runId: string; error: unknown }[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#runs.list({ tenant: TENANT, kind: 'approval', ...(cursor !== undefined && { cursor }) });
+      for (const { runId } of page.runs) {
+        try {
+          const payment = await this.peek(runId);
+          if (payment) payments.push(payment);
+        } catch (error) {
+          unreadable.push({ runId, error });
+        }
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return { payments, unreadable };
   }
 
   /**
@@ -146,9 +171,11 @@ function scopeOf(principal: string) {
   return { tenant: TENANT, principal };
 }
 
-/** The runs of this store were written by `park`, and the store checks that what it reads is what was written. */
+/** Throws when the run is no payment: what a store holds may have been written by anybody. */
 function orderOf(state: AgentRunState): PaymentOrder {
-  return state.meta as PaymentOrder;
+  const order = orderSchema.safeParse(state.meta);
+  if (order.success) return order.data;
+  throw new Error(`This run is no payment: its meta is not an order (${z.prettifyError(order.error)}).`);
 }
 
 function outcomeOf(value: unknown): PaymentOutcome {

@@ -13,7 +13,11 @@ describe('a payment over the limit', () => {
     for (let look = 0; look < 3; look++) {
       const peek = await running.operator('GET', runId);
       expect(peek.status).toBe(200);
-      expect(await peek.json()).toMatchObject({ runId, order: { amount: 1398, items: ['2 × Standing desk'] } });
+      // Not the session, by whose id one could act as the agent.
+      expect(await peek.json()).toEqual({
+        runId,
+        order: { principal: 'local', amount: 1398, items: ['2 × Standing desk'] },
+      });
     }
     expect((await agent.call('payment_result', { runId })).structured.status).toBe('waiting_for_approval');
 

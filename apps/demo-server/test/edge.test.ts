@@ -55,6 +55,38 @@ describe('the HTTP edge', () => {
   });
 });
 
+describe('a decision by cookie', () => {
+  it.each([
+    ['without an Origin', {}],
+    ['from a page on another port of this host', { origin: 'http://127.0.0.1:1' }],
+    ['from another name of this host', { origin: 'http://localhost' }],
+  ])('%s is refused, and the payment still waits', async (_, sent) => {
+    const running = await aRunningDemo();
+    const runId = await aParkedPayment(await running.agent());
+    const decide = (origin: Record<string, string>) =>
+      fetch(`${running.server.url}/operator/payments/${runId}`, {
+        method: 'POST',
+        headers: { cookie: `interlock_operator=${running.server.operatorToken}`, ...origin },
+        body: new URLSearchParams({ decision: 'approve' }),
+      });
+    expect((await decide(sent)).status).toBe(403);
+    expect((await running.operator('GET', runId)).status).toBe(200);
+    expect((await decide({ origin: running.server.url })).status).toBe(200);
+  });
+
+  it('of any length is not read to its end', async () => {
+    const { server } = await aRunningDemo();
+    const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(16_384)) });
+    const response = await fetch(`${server.url}/operator/payments/any`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.operatorToken}` },
+      body: endless,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(413);
+  });
+});
+
 describe('sessions', () => {
   it('end after they were silent too long, and what was kept for them goes', async () => {
     let now = 1_000;

@@ -1,6 +1,6 @@
 import { startRedis } from '@mcp-interlock/test-kit/redis';
 import { Redis } from 'ioredis';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { aParkedPayment, aRunningDemo } from './running.js';
 
 const redisUrl = inject('redisUrl');
@@ -37,6 +37,7 @@ describe.skipIf(!redisUrl)('two servers on one Redis', () => {
 describe.skipIf(!redisUrl)('a Redis that dies under a running server', () => {
   it('fails the calls that need it in seconds, serves the others, and does not keep the server from stopping', async () => {
     const redis = await startRedis();
+    onTestFinished(() => redis.stop());
     const running = await aRunningDemo({ redisUrl: redis.url });
     const agent = await running.agent();
     await agent.call('cart_add_item', { sku: 'stool' });

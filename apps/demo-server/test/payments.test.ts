@@ -1,0 +1,30 @@
+import { type AgentRunState, createRunStore, memoryRunBackend } from '@mcp-interlock/run-store';
+import { describe, expect, it } from 'vitest';
+import { Payments } from '../src/payments.js';
+
+const order = { sessionKey: 's', principal: 'local', amount: 700, items: ['1 × Standing desk'] };
+
+describe('the payments that wait', () => {
+  it('are all listed, however many there are', async () => {
+    const payments = new Payments(aStore());
+    for (let parked = 0; parked < 450; parked++) await payments.park(order);
+    expect((await payments.waiting()).payments).toHaveLength(450);
+  });
+
+  it('are listed beside a run that is no payment, which is named', async () => {
+    const runs = aStore();
+    const payments = new Payments(runs);
+    const runId = await payments.park(order);
+    const foreign: AgentRunState = { messages: [], pendingToolCallIds: [], stepsSoFar: 0, tokensSoFar: 0 };
+    const scope = { tenant: 'demo', principal: 'local' };
+    await runs.store('foreign', { ...foreign, pauseKind: 'approval', meta: { amount: '<b>' } }, { scope });
+    const waiting = await payments.waiting();
+    expect(waiting.payments.map((payment) => payment.runId)).toEqual([runId]);
+    expect(waiting.unreadable).toMatchObject([{ runId: 'foreign' }]);
+    expect(String(waiting.unreadable[0]?.error)).toContain('amount');
+  });
+});
+
+function aStore() {
+  return createRunStore<AgentRunState>({ backend: memoryRunBackend({ maxRuns: 1_000 }), ttlSeconds: 60 });
+}
