@@ -59,6 +59,8 @@ export interface ResourceLinkBlock {
   mimeType?: string;
   /** Bytes. */
   size?: number;
+  /** For people to tell it by; `sizes` as `48x48` or `any`. */
+  icons?: { src: string; mimeType?: string; sizes?: string[]; theme?: 'light' | 'dark' }[];
   annotations?: ContentAnnotations;
   _meta?: Meta;
 }

@@ -166,3 +166,30 @@ describe('mix', () => {
     expect(caught(() => mix(structured({ a: 1 }), structured({ b: 1 })))).toMatchObject({ code: 'INVALID_CONTENT' });
   });
 });
+
+test('the icons of a link are sent, if clients accept them', () => {
+  const link = { uri: 'file:///a', name: 'a' };
+  const result = resourceLink({ ...link, icons: [{ src: 'https://a/i.png', sizes: ['48x48'], theme: 'dark' }] });
+  expectAcceptedByBothSdks(result);
+  for (const icons of [5, [{}], [{ src: 1 }], [{ src: 'a', sizes: 'any' }], [{ src: 'a', theme: 'blue' }]]) {
+    expect(caught(() => resourceLink({ ...link, icons: icons as never }))).toMatchObject({ code: 'INVALID_CONTENT' });
+  }
+});
+
+test('what cannot be read is a typed error of every builder', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const hostile = proxy as never;
+  for (const build of [
+    () => image(hostile, 'image/png'),
+    () => audio(hostile, 'audio/wav'),
+    () => text('x', hostile),
+    () => resourceLink(hostile),
+    () => resourceLink(null as never),
+    () => embeddedResource(hostile),
+    () => embeddedResource({ uri: 'file:///a', blob: hostile }),
+    () => mix(hostile),
+  ]) {
+    expect(caught(build)).toMatchObject({ name: 'ResponseError' });
+  }
+});

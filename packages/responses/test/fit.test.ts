@@ -197,6 +197,12 @@ describe('what would otherwise slip through', () => {
     });
   });
 
+  test('what is no result is refused', () => {
+    for (const value of [null, {}, { content: 'x' }]) {
+      expect(caught(() => fit(value as never, { maxChars: 300 }))).toMatchObject({ code: 'INVALID_CONTENT' });
+    }
+  });
+
   test('what stood beside an error is counted, in its text and in _meta', () => {
     const result = fit(mix(toolError('A', { message: 'x' }), text('word '.repeat(500)), text('end')), {
       maxChars: 300,

@@ -219,3 +219,11 @@ describe('JSON Schema', () => {
     }
   });
 });
+
+test.each([[undefined], [null], [{ issues: [null] }], [{ issues: 5 }]] as unknown[][])(
+  'a schema that answers %j is not to be used',
+  (answer) => {
+    const schema = { '~standard': { version: 1, vendor: 'x', validate: () => answer } } as never;
+    expect(caught(() => structured({ a: 1 }, { schema }))).toMatchObject({ code: 'SCHEMA_INVALID' });
+  },
+);

@@ -65,6 +65,19 @@ function checkLink(link: Record<string, unknown>, what: string): void {
   if (link.size !== undefined && !(Number.isSafeInteger(link.size) && Number(link.size) >= 0)) {
     refuse(`${what}.size must be a whole number of bytes`);
   }
+  if (link.icons !== undefined && !(Array.isArray(link.icons) && link.icons.every(isIcon))) {
+    refuse(`${what}.icons must be a list of { src, mimeType?, sizes?, theme? } with texts`);
+  }
+}
+
+function isIcon(icon: unknown): boolean {
+  if (!isRecord(icon) || typeof icon.src !== 'string') return false;
+  const { mimeType, sizes, theme } = icon;
+  return (
+    (mimeType === undefined || typeof mimeType === 'string') &&
+    (sizes === undefined || (Array.isArray(sizes) && sizes.every((size) => typeof size === 'string'))) &&
+    (theme === undefined || theme === 'light' || theme === 'dark')
+  );
 }
 
 function checkResource(resource: Record<string, unknown>, what: string): void {

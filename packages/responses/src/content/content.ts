@@ -32,34 +32,47 @@ export type EmbeddedResourceOptions = BlockOptions & { uri: string; mimeType?: s
  * ```
  */
 export function text(content: string, options: BlockOptions = {}): ContentResult {
-  return single({ type: 'text', text: content }, options, 'text');
+  return single(() => ({ type: 'text', text: content }), options, 'text');
 }
 
 /** An image from bytes or base64: `image(png, 'image/png')`. */
 export function image(data: BinaryInput, mimeType: string, options: BlockOptions = {}): ContentResult {
-  return single({ type: 'image', data: toBase64(data, 'image.data'), mimeType }, options, 'image');
+  return single(() => ({ type: 'image', data: toBase64(data, 'image.data'), mimeType }), options, 'image');
 }
 
 /** Sound from bytes or base64: `audio(wav, 'audio/wav')`. */
 export function audio(data: BinaryInput, mimeType: string, options: BlockOptions = {}): ContentResult {
-  return single({ type: 'audio', data: toBase64(data, 'audio.data'), mimeType }, options, 'audio');
+  return single(() => ({ type: 'audio', data: toBase64(data, 'audio.data'), mimeType }), options, 'audio');
 }
 
 /** A link that the client may read later: `resourceLink({ uri: 'file:///a.md', name: 'a.md' })`. */
 export function resourceLink(link: ResourceLinkOptions): ContentResult {
-  const { annotations, _meta, ...fields } = link;
-  return single({ type: 'resource_link', ...fields }, { annotations, _meta } as BlockOptions, 'resource_link');
+  return single(
+    () => {
+      const { annotations: _read, _meta: _later, ...fields } = link;
+      return { type: 'resource_link', ...fields };
+    },
+    link,
+    'resource_link',
+  );
 }
 
 /** A resource within the answer: `embeddedResource({ uri: 'file:///a.md', text })`. */
 export function embeddedResource(given: EmbeddedResourceOptions): ContentResult {
-  const { annotations, _meta, blob, ...fields } = given;
-  const resource = blob === undefined ? fields : { ...fields, blob: toBase64(blob, 'resource.blob') };
-  return single({ type: 'resource', resource }, { annotations, _meta } as BlockOptions, 'resource');
+  return single(
+    () => {
+      const { annotations: _read, _meta: _later, blob, ...fields } = given;
+      const resource = blob === undefined ? fields : { ...fields, blob: toBase64(blob, 'resource.blob') };
+      return { type: 'resource', resource };
+    },
+    given,
+    'resource',
+  );
 }
 
-function single(content: object, options: BlockOptions, what: string): ContentResult {
-  return typed(() => brand({ content: [block(content, options, what)] }));
+/** What was passed in is read within, so that whatever a getter or proxy throws comes out as our error. */
+function single(content: () => object, options: BlockOptions, what: string): ContentResult {
+  return typed(() => brand({ content: [block(content(), options, what)] }));
 }
 
 function block(content: object, { annotations, _meta }: BlockOptions, what: string): ContentBlock {

@@ -6,7 +6,7 @@ import { errorTwin } from '../errors/error.js';
 import { type ErrorFields, shrinkError } from '../errors/error-envelope.js';
 import { ERROR_META_KEY } from '../errors/error-types.js';
 import { parseToolError } from '../errors/parse-tool-error.js';
-import { asResponseError } from '../response-error.js';
+import { asResponseError, ResponseError } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from '../types.js';
 import { type CutText, cutText, largest, type Omission } from './cut-text.js';
 import { type CutValue, cutValue } from './cut-value.js';
@@ -40,6 +40,7 @@ export function fit(result: AnyToolResult, options: FitOptions): ContentResult {
 }
 
 function shorten(result: AnyToolResult, options: FitOptions): ContentResult {
+  if (!Array.isArray(result?.content)) throw new ResponseError('INVALID_CONTENT', 'fit: that is no tool result.');
   const fits = fitsWithin(options, result);
   const notes = result.isError ? [] : pageNotes(options);
   const withNotes: Fits = (content, structured) => fits([...content, ...notes], structured);

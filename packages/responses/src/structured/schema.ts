@@ -85,8 +85,14 @@ function jsonSchemaOutcome(data: unknown, schema: JsonSchemaLike): unknown {
 }
 
 function outcome(result: StandardResult): unknown {
-  if (!result.issues) return result.value;
-  throw mismatch(result.issues.map((issue) => ({ path: standardPath(issue.path), message: issue.message })));
+  let issues: readonly SchemaIssue[];
+  try {
+    if (!result.issues) return result.value;
+    issues = result.issues.map((issue) => ({ path: standardPath(issue.path), message: issue.message }));
+  } catch (cause) {
+    throw new ResponseError('SCHEMA_INVALID', 'The schema gave no result of Standard Schema, version 1.', { cause });
+  }
+  throw mismatch(issues);
 }
 
 function standardPath(path: StandardIssue['path']): string {
