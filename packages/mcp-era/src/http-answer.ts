@@ -2,6 +2,7 @@
 
 import { answerFromMessage } from './answer.js';
 import { MCPHttpStatusError } from './errors.js';
+import { errorInBody } from './message.js';
 import type { McpEraProbeAnswer } from './types.js';
 
 /** An HTTP response as it came in, or as somebody recorded it. Header names in any case. */
@@ -28,19 +29,29 @@ export function answerFromHttp({ status, headers = {}, body }: HttpAnswer, id?: 
       if (answer) return answer;
     }
   }
-  return { kind: 'error', error: new MCPHttpStatusError(status, texts[0] ?? body, lower) };
+  // Notifications may come before the error that counts.
+  const said = texts.find((text) => errorInBody(text)) ?? texts[0] ?? body;
+  return { kind: 'error', error: new MCPHttpStatusError(status, said, lower) };
 }
+
+/** Nobody needs more events to answer one question; and each that only looks like JSON costs an exception. */
+const MAX_TEXTS = 1000;
 
 /** The JSON texts of a body: the body itself, else the data of each SSE event. What is no JSON is passed over. */
 export function jsonTexts(body: string): string[] {
-  const events = body.replace(/\r\n?/g, '\n').split('\n\n');
-  const data = events.map((event) =>
-    event
-      .split('\n')
-      .flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []))
-      .join('\n'),
-  );
-  return [body, ...data].filter(isJson);
+  const texts = [body];
+  let data: string[] = [];
+  const endEvent = (): void => {
+    if (data.length > 0) texts.push(data.join('\n'));
+    data = [];
+  };
+  for (const line of body.split(/\r\n|\r|\n/)) {
+    if (line.startsWith('data:')) data.push(line.slice(5));
+    else if (line === '') endEvent();
+    if (texts.length > MAX_TEXTS) break;
+  }
+  endEvent();
+  return texts.filter((text) => /^\s*[[{]/.test(text) && isJson(text));
 }
 
 function isJson(text: string): boolean {

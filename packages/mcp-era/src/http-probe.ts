@@ -82,16 +82,20 @@ export function createHttpPost(
       controller.abort(new Error('no answer in time'));
     }, timeoutMs);
     try {
-      const given = typeof headers === 'function' ? await headers() : headers;
-      const init: RequestInit = {
-        method: 'POST',
-        headers: postHeaders(given, protocolHeaders),
-        body: JSON.stringify(request),
-        redirect: 'manual',
-        signal: controller.signal,
+      const ask = async (): Promise<PostOutcome> => {
+        const given = typeof headers === 'function' ? await headers() : headers;
+        controller.signal.throwIfAborted();
+        const init: RequestInit = {
+          method: 'POST',
+          headers: postHeaders(given, protocolHeaders),
+          body: JSON.stringify(request),
+          redirect: 'manual',
+          signal: controller.signal,
+        };
+        return exchange(url, init, request.id, options);
       };
-      // A fetch that ignores its signal must not outlast the timeout.
-      const outcome = exchange(url, init, request.id, options);
+      // Neither headers that never come nor a fetch that ignores its signal may outlast the timeout.
+      const outcome = ask();
       outcome.catch(() => {});
       return await Promise.race([outcome, rejection(controller.signal)]);
     } catch (error) {

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type HostileHttp, type HostileHttpMode, startHostileHttp } from '@mcp-interlock/test-kit/era-hostile-http';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createHttpProbe } from '../src/http.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { answerFromHttp, createHttpProbe } from '../src/http.js';
 import { classifyEraAnswer, type McpEraProbeAnswer } from '../src/index.js';
-import { DISCOVER, result } from './answers.js';
+import { DISCOVER, refusal, result } from './answers.js';
 import { aClock } from './clock.js';
 
 const open: HostileHttp[] = [];
@@ -72,6 +72,35 @@ describe('the HTTP probe survives', () => {
     const verdict = verdictOf(await createHttpProbe({ url: server.url })('2026-07-28'));
     expect(verdict).toMatchObject({ kind: 'undetermined', reason: { kind: 'unavailable' } });
     expect(verdict.evidence.received).toContain('ECONNREFUSED');
+  });
+
+  test('headers that never come', async () => {
+    const clock = aClock();
+    const headers = (): Promise<never> => new Promise(() => {});
+    const asking = createHttpProbe({ url: 'http://a.example/mcp', headers, setTimer: clock.setTimer })('2026-07-28');
+    clock.advance(10_000);
+    expect(await asking).toEqual({ kind: 'timeout' });
+  });
+
+  test('a body of events without end: what is parsed is bounded', () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      for (const event of ['\n\n', '\r', 'data:x\n\n', 'data:{\n\n', ': x\n\n']) {
+        parse.mockClear();
+        const body = event.repeat(1_048_576 / event.length);
+        const headers = { 'content-type': 'text/event-stream' };
+        expect(verdictOf(answerFromHttp({ status: 200, headers, body }))).toMatchObject({ kind: 'undetermined' });
+        expect(parse.mock.calls.length).toBeLessThan(3000);
+      }
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test('a notification before the error that counts', () => {
+    const body = `data: {"jsonrpc":"2.0","method":"notifications/message"}\n\ndata: ${refusal(-32020)}\n\n`;
+    const answer = answerFromHttp({ status: 400, headers: { 'content-type': 'text/event-stream' }, body });
+    expect(verdictOf(answer)).toMatchObject({ kind: 'modern', evidence: { rule: 'a modern error' } });
   });
 
   test('a fetch that ignores its signal', async () => {
