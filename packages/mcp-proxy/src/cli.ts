@@ -1,14 +1,15 @@
 /** The `mcp-proxy` command. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { writerTo } from './cli/io.js';
 import { main } from './cli/main.js';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
 
 process.exitCode = await main(process.argv.slice(2), {
-  out: (output) => process.stdout.write(output),
-  err: (output) => process.stderr.write(output),
+  out: writerTo(process.stdout),
+  err: writerTo(process.stderr),
   stdin: () => text(process.stdin),
   env: process.env,
   cwd: process.cwd(),

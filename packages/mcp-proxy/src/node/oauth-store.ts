@@ -102,6 +102,16 @@ export class FileOAuthProvider implements OAuthClientProvider {
         `Server "${serverName}" wants you to sign in. Run: mcp-proxy login ${serverName}`,
       );
     }
+    const { protocol } = authorizationUrl;
+    // The server chooses this address, and the system opens it: another scheme would start another program than a browser.
+    if (protocol !== 'https:' && protocol !== 'http:') {
+      const { serverName } = this.#config;
+      throw new UpstreamError(
+        'UPSTREAM_ADDRESS_REFUSED',
+        serverName,
+        `Server "${serverName}" wants a sign-in page at a "${protocol}" address, which is no web page; it was not opened.`,
+      );
+    }
     await this.#interaction.open(authorizationUrl);
   }
 

@@ -9,7 +9,7 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CommandIo } from '../../src/cli/io.js';
+import { type CommandIo, writerTo } from '../../src/cli/io.js';
 import { main } from '../../src/cli/main.js';
 import { protectedUpstream } from '../fixtures/authorization-server.js';
 import { aFolder, aRecord, isRunning, scripted, textOf } from '../fixtures/scripted.js';
@@ -73,6 +73,15 @@ describe('mcp-proxy in a terminal', () => {
     expect(await run(['call', 'echo', '-', ...common], { stdin: async () => '{"message":"piped"}' })).toMatchObject({
       out: 'Echo: piped\n',
     });
+  });
+
+  it('a terminal is sent no escape sequence of a server, a pipe gets every byte', () => {
+    const hostile = '\u001b]52;c;ZXZpbA==\u0007\u001b[2Jtext\u009b1m\n';
+    const written: string[] = [];
+    const stream = (isTTY: boolean) => ({ isTTY, write: (text: string) => written.push(text) });
+    writerTo(stream(true))(hostile);
+    writerTo(stream(false))(hostile);
+    expect(written).toEqual(['text\n', hostile]);
   });
 
   it('prints JSON when asked', async () => {

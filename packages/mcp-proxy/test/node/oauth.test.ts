@@ -128,6 +128,22 @@ describe('signing in', () => {
     ).rejects.toThrow('access_denied');
   });
 
+  it.each(['file:///usr/bin/calculator', 'ms-msdt:/id', 'javascript:alert(1)'])(
+    'opens no page at %s, whatever the server says',
+    async (signInPage) => {
+      const upstream = await protectedUpstream({ signInPage });
+      closers.push(() => upstream.close());
+      const opened: URL[] = [];
+      const config = configOf({ up: { url: upstream.url } }).get('up') as UpstreamConfig;
+      const openUrl = (url: URL): void => void opened.push(url);
+      // Whoever opened it would wait for its answer: the signal only keeps a failing test from hanging.
+      await expect(
+        login(config, { folder: await aFolder(), openUrl, signal: AbortSignal.timeout(30_000) }),
+      ).rejects.toThrow(/no web page|URL|url|scheme/i);
+      expect(opened).toEqual([]);
+    },
+  );
+
   it('does not take an answer that belongs to another login', async () => {
     const { upstream, config, folder } = await aProtectedServer();
     const openUrl = async (url: URL): Promise<void> => void (await upstream.visit(url, 'forged-state'));
