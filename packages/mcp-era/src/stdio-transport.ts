@@ -141,8 +141,8 @@ export class StdioTransport implements TransportLike {
     if (!child || child.pid === undefined) return this.#finish(null, null);
     child.stdin?.end();
     if (!(await this.#gone())) {
-      signalGroup(child.pid, 'SIGTERM');
-      if (!(await this.#gone())) signalGroup(child.pid, 'SIGKILL');
+      this.#signal(child.pid, 'SIGTERM');
+      if (!(await this.#gone())) this.#signal(child.pid, 'SIGKILL');
     }
     await this.exit;
   }
@@ -160,7 +160,7 @@ export class StdioTransport implements TransportLike {
 
   #onExit(child: ChildProcess, code: number | null, signal: string | null): void {
     // Descendants may hold the pipes open: with the group gone, what is in the pipes is read and they end.
-    if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+    if (child.pid !== undefined) this.#signal(child.pid, 'SIGKILL');
     const { closeGraceMs = 2000, setTimer = setRealTimer } = this.#options;
     const finish = (): void => {
       cancel();
@@ -171,6 +171,15 @@ export class StdioTransport implements TransportLike {
     // One that left the group may hold them still.
     const cancel = setTimer(finish, closeGraceMs);
     child.once('close', finish);
+  }
+
+  /** A group of which some belong to another user, or are zombies on macOS, refuses: that must end nobody else. */
+  #signal(pid: number, signal: NodeJS.Signals): void {
+    try {
+      signalGroup(pid, signal);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
   }
 
   #finish(code: number | null, signal: string | null): void {
@@ -199,7 +208,7 @@ export class StdioTransport implements TransportLike {
     this.#bytes = 0;
     this.failure = new Error(`The server sent a line of more than ${maxLineBytes} bytes: the connection is closed`);
     this.onerror?.(this.failure);
-    if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGKILL');
+    if (this.#child?.pid !== undefined) this.#signal(this.#child.pid, 'SIGKILL');
   }
 
   #onLine(line: string): void {
@@ -230,6 +239,12 @@ function remember(pid: number): void {
   if (exitHook) return;
   exitHook = true;
   process.once('exit', () => {
-    for (const group of alive) signalGroup(group, 'SIGKILL');
+    for (const group of alive) {
+      try {
+        signalGroup(group, 'SIGKILL');
+      } catch {
+        // The next one is to be ended all the same, and nobody is left to be told.
+      }
+    }
   });
 }

@@ -544,6 +544,25 @@ describe('over HTTP', () => {
     expect(await toolNames(await connect(httpTo(server), { fetch: signedIn }))).toEqual(['echo']);
   });
 
+  test.each<[string, object]>([
+    ['lists as empty objects', { capabilities: { tools: [], prompts: [] } }],
+    ['flags that are texts', { capabilities: { tools: { listChanged: 'yes', subscribe: 1 } } }],
+    ['capabilities that are true, or null', { capabilities: { tools: true, prompts: null } }],
+    [
+      'a resultType and times of other types',
+      { capabilities: { tools: {} }, resultType: 7, ttlMs: '1h', instructions: {} },
+    ],
+    ['versions that are not those of the verdict', { capabilities: {}, supportedVersions: ['2025-06-18'] }],
+  ])('a DiscoverResult with %s is no hindrance', async (_what, fields) => {
+    const server = await aServer('v2-dual');
+    const { connect, knows } = aWorld();
+    const discover = { supportedVersions: ['2026-07-28'], ...fields };
+    await knows(httpTo(server), { ...MODERN, discover } as McpEra);
+    const connection = await connect(httpTo(server));
+    expect(await toolNames(connection)).toEqual(['echo']);
+    expect(server.count('server/discover')).toBe(0);
+  });
+
   test('a pinned era is not asked for', async () => {
     for (const [kind, pin] of [
       ['v2-dual', 'legacy'],

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type HostileStdioMode, hostileStdio } from '@mcp-interlock/test-kit/era-hostile-stdio';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { classifyEraAnswer, type EraRuleName, type McpEraProbeAnswer } from '../src/index.js';
 import { createStdioProbe, probeTransport, StdioTransport } from '../src/stdio.js';
 import { aClock, type Clock } from './clock.js';
@@ -163,6 +163,22 @@ describe('a stdio process', () => {
     process.kill(transport.pid as number, 'SIGKILL');
     expect(await transport.exit).toEqual({ code: null, signal: 'SIGKILL' });
     await gone(Number(await readFile(note, 'utf8')));
+  });
+
+  test('whose group refuses to be signalled ends nobody else: it is told of', async () => {
+    const transport = await aStarted('legacy');
+    const errors: Error[] = [];
+    transport.onerror = (error) => errors.push(error);
+    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+    });
+    try {
+      await transport.close();
+    } finally {
+      kill.mockRestore();
+    }
+    expect(errors.map(({ message }) => message)).toEqual(['kill EPERM']);
+    await gone(transport.pid as number);
   });
 
   test('that writes a line of a gigabyte is ended at the cap', async () => {
