@@ -1,6 +1,7 @@
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it } from 'vitest';
+import { connectAgent } from '../src/tour/agent.js';
 import { aRunningDemo } from './running.js';
 
 describe('a checkout', () => {
@@ -51,6 +52,12 @@ describe('a checkout', () => {
     await agent.call('cart_checkout');
     const answers = await Promise.all([agent.call('cart_pay'), agent.call('cart_pay')]);
     expect(answers.map((answer) => answer.isError).sort()).toEqual([false, true]);
+  });
+
+  it('does not keep an agent waiting for ever for a change that does not come', async () => {
+    const agent = await connectAgent((await aRunningDemo()).server.url, { withinMs: 1 });
+    await expect(agent.listChanged(1)).rejects.toThrow('did not say within 0.001 seconds that its tools changed');
+    await agent.close();
   });
 
   it('serves the client of the v1 SDK alike', async () => {

@@ -141,7 +141,8 @@ async function oneToolForMany({ agent, says }: Guide): Promise<void> {
   expect(read.text.includes('behind a proxy behind a gate'), 'the file must be read through the proxy');
   const status = await call(agent, says, 'mcp', { status: true });
   expect(/legacy|modern/.test(status.text), 'status must say which era each connected server speaks');
-  says.note('mcp-era asked each server once which protocol it speaks, and the proxy connected accordingly.');
+  says.note('mcp-era asked each server once which protocol it speaks (legacy: with a handshake and sessions, before');
+  says.note('2026-07-28), and the proxy connected accordingly.');
 }
 
 async function call(
