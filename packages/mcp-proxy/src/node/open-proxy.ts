@@ -5,6 +5,7 @@ import { createFileEraCache } from '@mcp-interlock/mcp-era/node';
 import type { ProxyEvent } from '../events.js';
 import type { IMcpProxyToolOptions } from '../options.js';
 import { McpProxyTool } from '../proxy-tool.js';
+import type { IMcpServerProvider, IMcpServerSpec } from '../types.js';
 import { type ParsedConfig, parseConfig, type UpstreamConfig } from './config.js';
 import { readConfigFiles, watchConfigFiles } from './config-file.js';
 import { type ConfigError, messageOf } from './errors.js';
@@ -64,7 +65,7 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
     for (const { error } of parsed.problems) (options.onProblem ?? ((problem) => debugLog?.(problem.message)))(error);
     return parsed;
   };
-  let { servers } = await read();
+  let { servers, problems } = await read();
   const configOf = (serverName: string): UpstreamConfig | undefined => servers.get(serverName);
   const provider = createNodeProvider(servers, {
     resolver: createEraResolver({ cache: createFileEraCache({ path: join(folder, 'eras.json') }) }),
@@ -73,16 +74,20 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
     ...options.provider,
   });
   const lifecycle = new Lifecycle({ configOf });
-  const proxy = new McpProxyTool(provider, specsOf(servers), {
-    pins: createPinStore(folder, configOf),
-    metadata: createMetadataStore(folder, configOf, (error) => debugLog?.(messageOf(error))),
-    ...options.proxy,
-    output: { spill: createSpill(folder), ...options.proxy?.output },
-    onEvent: (event: ProxyEvent) => {
-      lifecycle.onEvent(event);
-      options.proxy?.onEvent?.(event);
+  const proxy = new McpProxyTool(
+    naming(provider, () => problems),
+    allSpecs({ servers, problems }),
+    {
+      pins: createPinStore(folder, configOf),
+      metadata: createMetadataStore(folder, configOf, (error) => debugLog?.(messageOf(error))),
+      ...options.proxy,
+      output: { spill: createSpill(folder), ...options.proxy?.output },
+      onEvent: (event: ProxyEvent) => {
+        lifecycle.onEvent(event);
+        options.proxy?.onEvent?.(event);
+      },
     },
-  });
+  );
   const startEarly = (configs: Iterable<UpstreamConfig>): Promise<void> =>
     options.start === 'lazy' ? Promise.resolve() : lifecycle.start(proxy, configs);
   const started = startEarly(servers.values());
@@ -95,10 +100,11 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
       .then(async () => {
         const before = servers;
         const parsed = await read();
-        servers = parsed.servers;
+        const wrongBefore = problems.map(({ serverName }) => serverName);
+        ({ servers, problems } = parsed);
         const changed = await provider.setServers(servers);
-        await Promise.all(changed.filter((name) => servers.has(name)).map((name) => proxy.reset(name)));
-        await proxy.setSpecs(specsOf(servers));
+        await Promise.all([...changed, ...wrongBefore].map((name) => proxy.reset(name)));
+        await proxy.setSpecs(allSpecs(parsed));
         const fresh = [...servers.values()].filter(
           (config) => !before.has(config.serverName) || changed.includes(config.serverName),
         );
@@ -129,6 +135,27 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
       await last.catch(() => undefined);
       await proxy.closeAll();
       await provider.closeAll();
+    },
+  };
+}
+
+/** Servers whose entry is wrong are there too: whoever asks for one must learn why it cannot be had. */
+function allSpecs({ servers, problems }: ParsedConfig): IMcpServerSpec[] {
+  return [...specsOf(servers), ...problems.map(({ serverName }) => ({ serverName, resourceIds: [] }))];
+}
+
+/** The provider, which also tells what is wrong with an entry. */
+function naming(provider: NodeProvider, problems: () => ParsedConfig['problems']): IMcpServerProvider {
+  const problemOf = (name: string): ConfigError | undefined =>
+    problems().find(({ serverName }) => serverName === name)?.error;
+  return {
+    connect: (serverName, signal) => {
+      const problem = problemOf(serverName);
+      return problem ? Promise.reject(problem) : provider.connect(serverName, signal);
+    },
+    describe: (serverName) => {
+      const problem = problemOf(serverName);
+      return problem ? { reason: problem.message } : provider.describe(serverName);
     },
   };
 }

@@ -79,6 +79,13 @@ describe('openProxy', () => {
     expect(problems).toEqual([expect.stringContaining('server "b": url must start with')]);
     expect(await ask(opened, { tool: 'echo', args: { message: 'hi' } })).toBe('Echo: hi');
   });
+
+  it('tells whoever asks for a server that is wrong what is wrong with it', async () => {
+    const opened = await aProxy({ a: scripted(), b: { url: 'ftp://x' } });
+    expect(await ask(opened, {})).toMatch(/b: not connected\n.*url must start with http/);
+    expect(await ask(opened, { search: 'echo' })).toMatch(/a: echo[\s\S]*- b: .*url must start with http/);
+    expect(await ask(opened, { tool: 'echo', server: 'b' })).toContain('url must start with http');
+  });
 });
 
 describe('a change of the configuration', () => {
@@ -100,6 +107,22 @@ describe('a change of the configuration', () => {
     expect(await ask(opened, { tool: 'pid', server: 'same' })).toBe(same);
     expect(await ask(opened, { tool: 'env', server: 'changed' })).toContain('"V":"2"');
     expect(await ask(opened, { tool: 'echo', server: 'fresh', args: { message: 'hi' } })).toBe('Echo: hi');
+  });
+
+  it('that puts a wrong entry right makes its server work, and one that breaks it says so', async () => {
+    const config = join(await aFolder(), 'mcp.json');
+    const write = (server: Record<string, unknown>): Promise<void> =>
+      writeFile(config, JSON.stringify({ mcpServers: { a: server } }));
+    await write({});
+    const opened = await openProxy({ config, stateFolder: await aFolder() });
+    closers.push(() => opened.close());
+    expect(await ask(opened, { tool: 'echo', server: 'a' })).toContain('needs "command"');
+    await write(scripted());
+    await opened.reload();
+    expect(await ask(opened, { tool: 'echo', server: 'a', args: { message: 'hi' } })).toBe('Echo: hi');
+    await write({ url: 'ftp://x' });
+    await opened.reload();
+    expect(await ask(opened, { tool: 'echo', server: 'a' })).toContain('url must start with http');
   });
 
   it('that cannot be read leaves everything as it is', async () => {
