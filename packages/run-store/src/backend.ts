@@ -60,6 +60,8 @@ export interface TakeOptions {
   readonly token: string;
   /** How long the taken copy stays readable for that token, in milliseconds. */
   readonly retainMs: number;
+  /** Life that this store gives to its runs, in milliseconds; absent: runs may have no end, and the copy needs one. */
+  readonly ttlMs?: number | undefined;
   /**
    * Take only if the stored value still begins with this stamp (see {@link STAMP_BYTES}); else leave it. The copy that
    * the token has already taken is answered either way.
@@ -94,8 +96,9 @@ export interface RunBackend {
   /** Reads and removes. A run under a live lease is not taken (`null`); one whose lease has passed is. */
   take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null>;
   /**
-   * Undoes a `take`: the token's copy waits again for `ttlMs` (absent: for ever). `false` when the copy is gone or another
-   * run waits there by now. It is listed again, unless its entry was cleaned by a `list` in between.
+   * Undoes a `take`: the token's copy waits again, for the rest of its life or, where the driver does not know that any
+   * more, for `ttlMs` (absent: for ever) or longer. `false` when the copy is gone or another run waits there by now. It
+   * is listed again, unless its entry was cleaned by a `list` in between.
    */
   putBack(key: RunKey, copy: { readonly token: string; readonly ttlMs?: number | undefined }): Promise<boolean>;
   /** Sets the remaining life of a waiting or claimed run; `false` when there is none. */

@@ -5,6 +5,7 @@ import { type ClaimResult, type ClaimRunOptions, claimRun, readOutcome } from '.
 import {
   demandScope,
   type EngineContext,
+  type OpenedRun,
   openRun,
   pauseOf,
   readFailure,
@@ -26,7 +27,7 @@ import {
   resolveKeySecret,
   resolveTimes,
 } from './engine/options.js';
-import { type ResumeResult, type ResumeRunOptions, resumeRun } from './engine/resume.js';
+import { NO_STAMP, type ResumeResult, type ResumeRunOptions, resumeRun } from './engine/resume.js';
 import { checkScope } from './engine/scope.js';
 import { RunStoreError } from './errors.js';
 import { checkRunId, createKeyMaker } from './ids.js';
@@ -169,10 +170,11 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     const { backend, events, times } = this.#context;
     const key = await this.#key(runId);
     const token = checkToken(options.token) ?? this.#context.newToken();
-    const { retainMs } = times;
+    const { retainMs, ttlMs } = times;
     let ifStamp: Uint8Array | undefined;
     if (options.scope !== undefined) {
       const bytes = await reading('consume', () => backend.get(key));
+      ifStamp = NO_STAMP;
       if (bytes !== null) {
         const run = await openRun(this.#context, key, bytes);
         demandScope(this.#context, key, run, options.scope);
@@ -181,7 +183,7 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     }
     let bytes: Uint8Array | null;
     try {
-      bytes = await backend.take(key, { token, retainMs, ifStamp });
+      bytes = await backend.take(key, { token, retainMs, ttlMs, ifStamp });
     } catch (cause) {
       throw writeFailure(this.#context, { operation: 'consume', key, token }, cause);
     }
@@ -189,17 +191,20 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
       events.emit('missed', { key });
       return null;
     }
+    let run: OpenedRun<TState>;
     try {
-      const run = await openRun(this.#context, key, bytes);
-      events.emit('consumed', { key, scope: run.scope });
-      return run.state;
+      run = await openRun(this.#context, key, bytes);
     } catch (error) {
       // Nothing is lost because it could not be read: whoever has the right key or release finds it again.
       await writing(this.#context, { operation: 'putting an unreadable run back', key, token }, () =>
-        backend.putBack(key, { token, ttlMs: times.ttlMs }),
+        backend.putBack(key, { token, ttlMs }),
       );
       throw error;
     }
+    // A copy that the token took before has not been looked at above.
+    if (options.scope !== undefined) demandScope(this.#context, key, run, options.scope);
+    events.emit('consumed', { key, scope: run.scope });
+    return run.state;
   }
 
   async resume(

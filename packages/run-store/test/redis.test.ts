@@ -176,8 +176,8 @@ describe.skipIf(url === undefined)('a store on Redis', () => {
     const id = newAgentRunId();
     await client.lpush(`${await store.keyOf(id)}:v`, 'of another kind');
     const error: unknown = await store.load(id).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'BACKEND_UNAVAILABLE', message: expect.stringContaining('WRONGTYPE') });
+    expect(error).toMatchObject({ code: 'RUN_CORRUPT', message: expect.stringContaining('something else') });
     expect(inspect(error, { depth: 9 })).not.toContain(await store.keyOf(id));
-    await expect(store.claim(id, { leaseMs: 1_000, owner: 'w' })).rejects.toMatchObject({ code: 'BACKEND_REFUSED' });
+    await expect(store.claim(id, { leaseMs: 1_000, owner: 'w' })).rejects.toMatchObject({ code: 'RUN_CORRUPT' });
   });
 });

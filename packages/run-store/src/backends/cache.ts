@@ -29,7 +29,7 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
   }
   const inOrder = queueOf(cache);
   /** Copies handed out, so that a repeated token gets the same again; they die with this process. */
-  const taken = new Map<string, Entry>();
+  const taken = new Map<string, Entry & { readonly wouldExpireAt: number }>();
 
   async function read(key: RunKey): Promise<Entry | null> {
     return living(parseEntry(await cache.get<unknown>(key)), now());
@@ -75,7 +75,7 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
       await write(key, entry.bytes, remaining(entry, now()));
       return null;
     }
-    taken.set(copyName, { bytes: entry.bytes, expiresAt: now() + retainMs });
+    taken.set(copyName, { bytes: entry.bytes, expiresAt: now() + retainMs, wouldExpireAt: entry.expiresAt });
     return entry.bytes;
   }
 
@@ -101,11 +101,11 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
       }),
     get: async (key) => (await read(key))?.bytes ?? null,
     take: (key, take) => inOrder(key, () => takeOnce(key, take)),
-    putBack: (key, { token, ttlMs }) =>
+    putBack: (key, { token }) =>
       inOrder(key, async () => {
         const copy = taken.get(`${key}:${token}`);
         if (copy === undefined || copy.expiresAt <= now() || (await read(key)) !== null) return false;
-        await write(key, copy.bytes, ttlMs);
+        await write(key, copy.bytes, remaining({ bytes: copy.bytes, expiresAt: copy.wouldExpireAt }, now()));
         taken.delete(`${key}:${token}`);
         return true;
       }),

@@ -10,6 +10,10 @@ export interface Run extends Kept {
   readonly sequence: number;
   readonly index: RunIndexEntry | undefined;
 }
+export interface Taken extends Run {
+  /** When the run would have been over, had nobody taken it. */
+  readonly wouldExpireAt: number;
+}
 export interface Claimed extends Run {
   readonly token: string;
   readonly fence: number;
@@ -29,7 +33,7 @@ export interface Tally {
 
 /** All that is known of one key. */
 export class Slot {
-  readonly taken: Map<string, Run> = new Map();
+  readonly taken: Map<string, Taken> = new Map();
   outcome: Outcome | undefined;
   releasedToken: string | undefined;
   cell: Kept | undefined;

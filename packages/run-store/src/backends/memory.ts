@@ -120,19 +120,18 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     if (run === slot.waiting) slot.waiting = undefined;
     else slot.claimed = undefined;
     const expiresAt = now() + retainMs;
-    slot.taken.set(token, { bytes: run.bytes, sequence: run.sequence, index: run.index, expiresAt });
+    const { bytes, sequence, index } = run;
+    slot.taken.set(token, { bytes, sequence, index, expiresAt, wouldExpireAt: run.expiresAt });
     if (slot.cell !== undefined) slot.cell = { ...slot.cell, expiresAt };
     return run.bytes;
   }
 
-  async function putBack(
-    key: RunKey,
-    { token, ttlMs }: { readonly token: string; readonly ttlMs?: number | undefined },
-  ): Promise<boolean> {
+  async function putBack(key: RunKey, { token }: { readonly token: string }): Promise<boolean> {
     const slot = slotAt(key);
     const copy = slot?.taken.get(token);
     if (slot === undefined || copy === undefined || slot.waiting !== undefined) return false;
-    slot.waiting = { ...copy, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + ttlMs };
+    const { wouldExpireAt, ...run } = copy;
+    slot.waiting = { ...run, expiresAt: wouldExpireAt };
     slot.taken.delete(token);
     return true;
   }
@@ -142,7 +141,10 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     if (slot === undefined || (slot.waiting === undefined && slot.claimed === undefined)) return false;
     const expiresAt = now() + ttlMs;
     if (slot.waiting !== undefined) slot.waiting = { ...slot.waiting, expiresAt };
-    if (slot.claimed !== undefined) slot.claimed = { ...slot.claimed, expiresAt };
+    if (slot.claimed !== undefined) {
+      const leaseMs = slot.claimed.leaseEndsAt - now();
+      slot.claimed = { ...slot.claimed, expiresAt: Math.max(expiresAt, now() + 2 * leaseMs) };
+    }
     if (slot.cell !== undefined) slot.cell = { ...slot.cell, expiresAt };
     return true;
   }
@@ -207,7 +209,8 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
       const slot = slotAt(key);
       if (slot?.claimed?.token !== token) return slot?.outcome?.token === token ? 'ok' : 'stale';
       slot.claimed = undefined;
-      slot.cell = undefined;
+      // A cell beside a newer run is that run's.
+      if (slot.waiting === undefined) slot.cell = undefined;
       slot.outcome = { token, bytes: outcome, expiresAt: now() + outcomeTtlMs };
       return 'ok';
     },

@@ -1,11 +1,21 @@
 /** Work under a lease: claim, keep alive, give back, or finish with an outcome that later callers are answered with. */
 import type { RunKey } from '../backend.js';
+import { startsWith } from '../bytes.js';
 import { corrupt } from '../codec/decode.js';
 import { RunStoreError, StaleFenceError } from '../errors.js';
 import type { RunScope } from '../types.js';
-import { demandScope, type EngineContext, isRecord, openRun, reading, readScope, writing } from './context.js';
+import {
+  demandScope,
+  type EngineContext,
+  isRecord,
+  type OpenedRun,
+  openRun,
+  reading,
+  readScope,
+  writing,
+} from './context.js';
 import type { CompleteDecision, RunDecision } from './decision.js';
-import { checkCount } from './options.js';
+import { checkLease, invalid } from './options.js';
 import { NO_STAMP, verifyDecision } from './resume.js';
 
 export interface ClaimRunOptions {
@@ -64,15 +74,10 @@ export async function claimRun<TState>(
     );
   }
   const { owner, scope, token = context.newToken() } = options;
-  const leaseMs = checkCount('leaseMs', options.leaseMs);
-  const verified =
-    options.decision === undefined
-      ? undefined
-      : await verifyDecision(context, key, { decision: options.decision, scope, by: owner });
-  const stamp = verified?.run.stamp ?? NO_STAMP;
+  const leaseMs = checkLease(options.leaseMs);
+  const looked = await lookBefore(context, key, options);
   const reply = await writing(context, { operation: 'claim', key, token }, () =>
-    // A decision that found no run may still find an outcome, but must not meet a run that it was not checked against.
-    claims.claim(key, { token, leaseMs, ifStamp: options.decision === undefined ? undefined : stamp }),
+    claims.claim(key, { token, leaseMs, ifStamp: looked.ifStamp }),
   );
   switch (reply.kind) {
     case 'missing':
@@ -93,24 +98,57 @@ export async function claimRun<TState>(
       return reply satisfies never;
   }
 
-  const giveBack = (): Promise<unknown> =>
-    writing(context, { operation: 'release', key }, () => claims.release(key, { token }));
+  const { fence } = reply;
+  if (looked.run !== undefined && !startsWith(reply.bytes, looked.run.stamp)) {
+    // A living claim of this token, of an earlier run of the id: neither decision nor scope were checked against it.
+    throw invalid('token', 'a fresh one: it holds a claim of an earlier run of this id, which its `claim` object ends');
+  }
+  const run = looked.run ?? (await openClaimed(context, key, { bytes: reply.bytes, token }));
+  const { decision } = looked;
+  events.emit('claimed', { key, scope: run.scope, by: owner, fence });
+  return {
+    kind: 'claimed',
+    claim: createClaim(context, key, { token, fence, owner, state: run.state, scope: run.scope, decision }),
+  };
+}
+
+interface Looked<TState> {
+  readonly ifStamp: Uint8Array | undefined;
+  readonly run?: OpenedRun<TState> | undefined;
+  readonly decision?: CompleteDecision | undefined;
+}
+
+/**
+ * Whoever is refused must not have held the run for a moment: its owner would be told that there is none. What found no
+ * run may still find an outcome, but must not meet a run that it was not checked against.
+ */
+async function lookBefore<TState>(
+  context: EngineContext<TState>,
+  key: RunKey,
+  { decision, scope, owner }: ClaimRunOptions,
+): Promise<Looked<TState>> {
+  if (decision !== undefined) {
+    const verified = await verifyDecision(context, key, { decision, scope, by: owner });
+    return verified === undefined ? { ifStamp: NO_STAMP } : { ...verified, ifStamp: verified.run.stamp };
+  }
+  if (scope === undefined) return { ifStamp: undefined };
+  const bytes = await reading('claim', () => context.backend.get(key));
+  if (bytes === null) return { ifStamp: NO_STAMP };
+  const run = await openRun(context, key, bytes);
+  demandScope(context, key, run, scope);
+  return { ifStamp: run.stamp, run };
+}
+
+async function openClaimed<TState>(
+  context: EngineContext<TState>,
+  key: RunKey,
+  { bytes, token }: { readonly bytes: Uint8Array; readonly token: string },
+): Promise<OpenedRun<TState>> {
   try {
-    const run = verified?.run ?? (await openRun(context, key, reply.bytes));
-    if (scope !== undefined) demandScope(context, key, run, scope);
-    const claim = createClaim(context, key, {
-      token,
-      fence: reply.fence,
-      owner,
-      state: run.state,
-      scope: run.scope,
-      decision: verified?.decision,
-    });
-    events.emit('claimed', { key, scope: run.scope, by: owner, fence: reply.fence });
-    return { kind: 'claimed', claim };
+    return await openRun(context, key, bytes);
   } catch (error) {
-    // Refused or unreadable: it must not stay under a lease that nobody works under.
-    await giveBack();
+    // Unreadable: it must not stay under a lease that nobody works under.
+    await writing(context, { operation: 'release', key }, async () => context.backend.claims?.release(key, { token }));
     throw error;
   }
 }
@@ -163,7 +201,7 @@ function createClaim<TState>(context: EngineContext<TState>, key: RunKey, facts:
     owner,
     decision: facts.decision,
     async extend(leaseMs) {
-      checkCount('leaseMs', leaseMs);
+      checkLease(leaseMs);
       await step('extend', 'extended', (c) => c.extend(key, { token, leaseMs }));
     },
     release: () => step('release', 'released', (c) => c.release(key, { token })),

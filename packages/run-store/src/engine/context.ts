@@ -94,7 +94,9 @@ export async function openRun<TState>(
     if (!isRecord(value)) throw corrupt('it is not a run');
     return {
       // The type of a state is the caller's promise; bytes cannot prove it.
-      state: migrate(context, value.state, schemaVersion) as TState,
+      state: (schemaVersion === context.schemaVersion
+        ? value.state
+        : await migrate(context, value.state, schemaVersion)) as TState,
       scope: readScope(value.scope),
       storedAt: typeof value.storedAt === 'number' ? value.storedAt : 0,
       stamp: bytes.subarray(0, STAMP_BYTES),
@@ -144,7 +146,7 @@ export function readScope(value: unknown): RunScope | undefined {
   return scope;
 }
 
-function migrate<TState>(context: EngineContext<TState>, stored: unknown, from: number): unknown {
+async function migrate<TState>(context: EngineContext<TState>, stored: unknown, from: number): Promise<unknown> {
   if (from > context.schemaVersion) {
     throw new RunStoreError(
       'RUN_VERSION_UNKNOWN',
@@ -160,7 +162,7 @@ function migrate<TState>(context: EngineContext<TState>, stored: unknown, from: 
         `The stored run has schema version ${from}, and \`migrations\` has no step from ${version}. It is left in place; add the step.`,
       );
     }
-    state = step(state);
+    state = await step(state); // An async step fits the type as well.
   }
   return state;
 }

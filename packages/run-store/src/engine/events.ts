@@ -88,10 +88,21 @@ export function createRunEvents(hooks: RunEventHooks, now: () => number): RunEve
       counters[type] += 1;
       if (hooks.onEvent === undefined) return;
       try {
-        hooks.onEvent({ type, at: now(), ...details });
+        const returned: unknown = hooks.onEvent({ type, at: now(), ...details });
+        // An async function fits the type as well, and its failure must not end the process.
+        if (returned instanceof Promise) returned.catch((error: unknown) => tell(hooks, error));
       } catch (error) {
-        hooks.onError?.(error);
+        tell(hooks, error);
       }
     },
   };
+}
+
+/** Events tell of what has happened: a hook that throws must not make a taken run look refused. */
+function tell(hooks: RunEventHooks, error: unknown): void {
+  try {
+    hooks.onError?.(error);
+  } catch {
+    // There is nobody left to tell.
+  }
 }

@@ -5,6 +5,7 @@ import { RunStoreError } from '../errors.js';
 import type { AgentPauseKind, RunScope } from '../types.js';
 import { type EngineContext, isRecord, reading, readScope, writing } from './context.js';
 import { checkCount } from './options.js';
+import { checkName } from './scope.js';
 
 export interface ListRunsQuery {
   readonly tenant: string;
@@ -58,8 +59,9 @@ export async function indexEntryOf<TState>(
 export async function listRuns<TState>(context: EngineContext<TState>, query: ListRunsQuery): Promise<ListedRuns> {
   const index = indexOf(context, 'list');
   const limit = Math.min(500, checkCount('limit', query.limit ?? 50));
-  const tenant = await context.keys.tenant(query.tenant);
-  const principal = query.principal === undefined ? undefined : await context.keys.principal(query.principal);
+  const tenant = await context.keys.tenant(checkName('tenant', query.tenant));
+  const principal =
+    query.principal === undefined ? undefined : await context.keys.principal(checkName('principal', query.principal));
   const page = await reading('list', () =>
     index.list({ tenant, principal, kind: query.kind, cursor: query.cursor, limit }),
   );
@@ -95,7 +97,7 @@ async function listedRun<TState>(
 
 export async function eraseTenantRuns<TState>(context: EngineContext<TState>, tenant: string): Promise<number> {
   const index = indexOf(context, 'eraseTenant');
-  const key = await context.keys.tenant(tenant);
+  const key = await context.keys.tenant(checkName('tenant', tenant));
   const count = await writing(context, { operation: 'eraseTenant', key }, () => index.eraseTenant(key));
   context.events.emit('erased', { key, scope: { tenant }, count });
   return count;

@@ -72,7 +72,17 @@ export function resolveTimes<TState>(options: RunStoreEngineOptions<TState>): Re
 
 export function milliseconds(field: string, seconds: number): number {
   if (!Number.isFinite(seconds) || seconds <= 0) throw invalid(field, 'a positive number of seconds');
+  if (seconds * 1000 > MAX_LIFE_MS) throw invalid(field, 'at most a hundred years');
   return Math.max(1, Math.round(seconds * 1000));
+}
+
+/** What every store's clock can add to now without passing the numbers that it has. */
+const MAX_LIFE_MS = 100 * 366 * 86_400_000;
+
+export function checkLease(leaseMs: number): number {
+  checkCount('leaseMs', leaseMs);
+  if (leaseMs > MAX_LIFE_MS) throw invalid('leaseMs', 'at most a hundred years');
+  return leaseMs;
 }
 
 export function resolveKeyPrefix(keyPrefix = 'interlock:run:'): string {

@@ -1,6 +1,6 @@
 /** Resuming with a decision: look, check, gather what is partial, and only then take. */
 import { type RunKey, STAMP_BYTES } from '../backend.js';
-import { sameBytes, toBase64 } from '../bytes.js';
+import { sameBytes, startsWith, toBase64 } from '../bytes.js';
 import { corrupt } from '../codec/decode.js';
 import { DecisionError, RunStoreError } from '../errors.js';
 import type { RunScope } from '../types.js';
@@ -51,7 +51,7 @@ interface Question<TState> {
 export type Verified<TState> = Question<TState> & { readonly decision: CompleteDecision };
 
 /** How often we look again after somebody else's decision came between; each time somebody made progress. */
-const MAX_ROUNDS = 64;
+const MAX_ROUNDS = 1024;
 /** No value begins with it: a `take` under it hands out an earlier copy and never a waiting run. */
 export const NO_STAMP: Uint8Array = new Uint8Array(STAMP_BYTES);
 
@@ -62,11 +62,16 @@ export async function resumeRun<TState>(
 ): Promise<ResumeResult<TState>> {
   const { decision, scope, mode = 'complete', by, token = context.newToken() } = request;
   const { backend, events, times } = context;
+  if (request.token !== undefined) {
+    // What the token took in an earlier try comes before whatever waits under the same id by now.
+    const again = await resumeAgain(context, key, { decision, scope, token });
+    if (again !== undefined) return again;
+  }
   let before: Question<TState> | undefined;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const question = await lookAt(context, key);
     // Refused though nothing has changed: the run is under somebody's lease.
-    if (question === undefined || (before !== undefined && isUnchanged(before, question))) break;
+    if (question === undefined || (before !== undefined && isUnchanged(before, question))) return missed(context, key);
     before = question;
     demandScope(context, key, question.run, scope);
     const check = checkDecision({ ...pauseOf(question.run.state), decided: question.decided }, decision);
@@ -92,6 +97,11 @@ export async function resumeRun<TState>(
           }),
         );
         if (taken === null) continue;
+        if (!startsWith(taken, question.run.stamp)) {
+          // The token has just taken another run, in a try that runs beside this one.
+          const again = await resumeAgain(context, key, { decision, scope, token });
+          return again ?? missed(context, key);
+        }
         events.emit('resumed', { key, scope: question.run.scope, by });
         return { kind: 'resumed', state: question.run.state, decision: check.decision, scope: question.run.scope };
       }
@@ -99,7 +109,10 @@ export async function resumeRun<TState>(
         return check satisfies never;
     }
   }
-  return request.token === undefined ? missed(context, key) : resumeAgain(context, key, { ...request, token });
+  throw new RunStoreError(
+    'BACKEND_REFUSED',
+    `Others decided about this run ${MAX_ROUNDS} times while this decision was tried. Nothing was changed; try again.`,
+  );
 }
 
 /** For `claim` with a decision: the same checks, nothing taken. Partial decisions gathered before count. */
@@ -126,20 +139,20 @@ export async function verifyDecision<TState>(
   }
 }
 
-/** The run is gone; the caller's token may have taken it in an earlier try whose answer was lost. */
+/** The token may have taken the run in an earlier try whose answer was lost; `undefined` when it has none. */
 async function resumeAgain<TState>(
   context: EngineContext<TState>,
   key: RunKey,
   request: { readonly decision: RunDecision; readonly scope: RunScope | undefined; readonly token: string },
-): Promise<ResumeResult<TState>> {
+): Promise<Extract<ResumeResult<TState>, { readonly kind: 'resumed' }> | undefined> {
   const { token, decision, scope } = request;
   const copy = await writing(context, { operation: 'resume', key, token }, () =>
     context.backend.take(key, { token, retainMs: context.times.retainMs, ifStamp: NO_STAMP }),
   );
-  if (copy === null) return missed(context, key);
+  if (copy === null) return undefined;
   const run = await openRun(context, key, copy);
   demandScope(context, key, run, scope);
-  const cell = (await context.backend.cells?.read(key)) ?? null;
+  const cell = await reading('resume', async () => (await context.backend.cells?.read(key)) ?? null);
   const check = checkDecision({ ...pauseOf(run.state), decided: await readDecided(context, key, run, cell) }, decision);
   if (check.kind !== 'complete') {
     const problems =

@@ -21,6 +21,8 @@ import { OutcomeUnknownError, RunStoreError } from '../errors.js';
 import {
   asBuffer,
   createSender,
+  foreignValue,
+  isForeignValue,
   plain,
   type RedisClient,
   type RedisReply,
@@ -96,7 +98,7 @@ export function redisRunBackend(
           ? client.set(waiting(key), value)
           : client.set(waiting(key), value, 'PX', ttlMs);
     sent?.catch(ignored); // Looked at after the run's own answer.
-    const reply = sent === undefined ? replyOf : (answer: unknown) => sent.then(() => replyOf(answer), storeFailed);
+    const reply = sent === undefined ? replyOf : (answer: unknown) => sent.then(() => replyOf(answer), entryFailed);
     return sender.withinThen(written, reply, storeFailed);
   }
 
@@ -121,7 +123,10 @@ export function redisRunBackend(
   }
 
   function take(key: RunKey, options: TakeOptions): Promise<Uint8Array | null> {
-    if (options.ifStamp !== undefined || options.ifCell !== undefined) return takeIf(key, options);
+    // A line may tear between the two commands below. The copy then lives as long as the run would have; where that is
+    // for ever, one script does both.
+    const isEndless = options.ttlMs === undefined;
+    if (isEndless || options.ifStamp !== undefined || options.ifCell !== undefined) return takeIf(key, options);
     const copy = copyOf(key, options.token);
     // Both are sent before either is answered, in this order, on one connection: one round trip.
     const moved = client.renamenx(waiting(key), copy);
@@ -131,6 +136,7 @@ export function redisRunBackend(
       const replies = await sender.together([moved, read]).catch((error) => {
         throw writeFailure(error, 'consume');
       });
+      await putForeignBack(key, options.token, replies);
       return copyRead(replies) ?? takeIf(key, options);
     };
     return sender.withinThen<Buffer | null, Uint8Array | null>(
@@ -163,7 +169,15 @@ export function redisRunBackend(
       .catch((error) => {
         throw writeFailure(error, 'consume');
       });
+    await putForeignBack(key, token, replies);
     return copyRead(replies);
+  }
+
+  /** RENAMENX moves whatever lies under the key; what is none of ours goes back as it was. */
+  async function putForeignBack(key: RunKey, token: string, [, read]: readonly RedisReply[]): Promise<void> {
+    if (read?.kind !== 'error' || !isForeignValue(read.error)) return;
+    await scriptOnce('consume', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], 'keep');
+    throw foreignValue();
   }
 
   async function claim(key: RunKey, request: Parameters<RunClaims['claim']>[1]): Promise<ClaimReply> {
@@ -192,7 +206,7 @@ export function redisRunBackend(
     outcome: async (key) => outcomeBytes(await sender.within(client.getBuffer(outcomeOf(key)))),
     settle: async (key, { token, outcome, outcomeTtlMs }) => {
       const value = outcome === undefined ? token : Buffer.concat([Buffer.from(`${token}:`), outcome]);
-      const keys = [claimed(key), lease(key), claimOf(key), cellOf(key), outcomeOf(key)];
+      const keys = [claimed(key), lease(key), claimOf(key), cellOf(key), outcomeOf(key), waiting(key)];
       return okOrStale(await scriptOnce('ack', scripts.SETTLE, keys, token, value, outcomeTtlMs));
     },
   };
@@ -213,7 +227,7 @@ export function redisRunBackend(
     get,
     take,
     putBack: async (key, { token, ttlMs }) =>
-      (await scriptOnce('putBack', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], ttlMs ?? '')) === 1,
+      (await scriptOnce('putBack', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], putBackLife(ttlMs))) === 1,
     touch: async (key, { ttlMs, index: entry }) => {
       const keys = [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key)];
       if ((await scriptOnce('touch', scripts.TOUCH, keys, ttlMs)) !== 1) return false;
@@ -227,8 +241,20 @@ export function redisRunBackend(
   };
 }
 
+/** What the run had left went when it was taken. A run that nobody could read must not end the sooner for it. */
+const PUT_BACK_MS = 7 * 86_400_000;
+
+function putBackLife(ttlMs: number | undefined): number | '' {
+  return ttlMs === undefined ? '' : Math.max(ttlMs, PUT_BACK_MS);
+}
+
 function replyOf(answer: unknown): 'stored' | 'exists' {
   return answer === 0 ? 'exists' : 'stored';
+}
+
+/** The run was stored and its entry was not, whatever the entry's error says. Storing it again mends that. */
+function entryFailed(error: unknown): never {
+  throw new OutcomeUnknownError('store', { cause: withoutArguments(error) });
 }
 
 function storeFailed(error: unknown): never {
@@ -236,7 +262,8 @@ function storeFailed(error: unknown): never {
 }
 
 function failed(error: unknown): never {
-  throw withoutArguments(error);
+  const clean = withoutArguments(error);
+  throw isForeignValue(clean) ? foreignValue() : clean;
 }
 
 function ignored(): void {}

@@ -1,4 +1,5 @@
 /** ioredis as this package sees it, and the one way in which commands are sent and failures told apart. */
+import { corrupt } from '../codec/decode.js';
 import { OutcomeUnknownError, RunStoreError } from '../errors.js';
 import type { RedisScript } from './scripts.js';
 import { createWatchdog, type Watchdog, type WatchdogOptions } from './watchdog.js';
@@ -116,6 +117,7 @@ export function valueIn(reply: RedisReply | undefined, operation: string): unkno
 export function writeFailure(error: unknown, operation: string): RunStoreError {
   if (error instanceof RunStoreError) return error;
   const clean = withoutArguments(error);
+  if (isForeignValue(clean)) return foreignValue();
   // An error that Redis itself has answered: the command was not carried out.
   if (clean.name === 'ReplyError') {
     return new RunStoreError('BACKEND_REFUSED', `Redis refused ${operation}: ${clean.message}. Nothing was changed.`, {
@@ -123,6 +125,15 @@ export function writeFailure(error: unknown, operation: string): RunStoreError {
     });
   }
   return new OutcomeUnknownError(operation, { cause: clean });
+}
+
+/** Under the key lies a list, a set or the like: nothing of ours. */
+export function isForeignValue(error: Error): boolean {
+  return error.name === 'ReplyError' && error.message.startsWith('WRONGTYPE');
+}
+
+export function foreignValue(): RunStoreError {
+  return corrupt('Redis holds something else than a string under its key');
 }
 
 /** ioredis hangs the command with its arguments, payload included, on its errors; those must not reach a log. */

@@ -37,7 +37,7 @@ export function writeCursor({ principal, score, member }: Cursor): string {
 /** Throws `INVALID_OPTION` on a cursor that no page came with. */
 export function parseCursor(cursor: string | undefined): Cursor | undefined {
   if (cursor === undefined) return undefined;
-  const match = /^([\w-]{1,64})\.(-?[\d.e+]{1,32}|inf)\.([\w-]{1,8192})$/.exec(cursor);
+  const match = /^([\w-]{1,64})\.(-?[\d.e+]{1,32}|inf)\.([\w-]{1,65536})$/.exec(cursor);
   if (match === null) throw foreignCursor();
   return { principal: match[1]!, score: match[2]!, member: Buffer.from(match[3]!, 'base64url').toString() };
 }

@@ -16,7 +16,10 @@ function script(source: string): RedisScript {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
 
-/** Keys v w l c d t; arguments stamp (or ''), whether the cell counts ('any', 'empty', 'is'), the cell, retainMs. */
+/**
+ * Keys v w l c d t; arguments stamp (or ''), whether the cell counts ('any', 'empty', 'is'), the cell, retainMs. Like
+ * CLAIM it reads the stamp in any case: what is no string fails there, before it was moved.
+ */
 export const TAKE: RedisScript = script(`
 local v, w, l, c, d, t = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 if redis.call('EXISTS', t) == 1 then return 1 end
@@ -24,23 +27,25 @@ local source
 if redis.call('EXISTS', v) == 1 then source = v
 elseif redis.call('EXISTS', w) == 1 and redis.call('EXISTS', l) == 0 then source = w
 else return 0 end
-if ARGV[1] ~= '' and redis.call('GETRANGE', source, 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end
+if redis.call('GETRANGE', source, 0, #ARGV[1] - 1) ~= ARGV[1] and ARGV[1] ~= '' then return 0 end
 if ARGV[2] ~= 'any' then
   local cell = redis.call('GET', d)
   if ARGV[2] == 'empty' and cell then return 0 end
   if ARGV[2] == 'is' and cell ~= ARGV[3] then return 0 end
 end
 redis.call('RENAME', source, t)
+redis.call('PEXPIRE', t, ARGV[4])
 if source == w then redis.call('DEL', c) end
 if redis.call('EXISTS', d) == 1 then redis.call('PEXPIRE', d, ARGV[4]) end
 return 1
 `);
 
-/** Keys t v; argument ttlMs, or '' for ever. */
+/** Keys t v; argument ttlMs, '' for ever, or 'keep' for the life that the copy has. */
 export const PUT_BACK: RedisScript = script(`
 if redis.call('EXISTS', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('RENAME', KEYS[1], KEYS[2])
-if ARGV[1] == '' then redis.call('PERSIST', KEYS[2]) else redis.call('PEXPIRE', KEYS[2], ARGV[1]) end
+if ARGV[1] == '' then redis.call('PERSIST', KEYS[2])
+elseif ARGV[1] ~= 'keep' then redis.call('PEXPIRE', KEYS[2], ARGV[1]) end
 return 1
 `);
 
@@ -50,9 +55,8 @@ return 1
  */
 export const PUT_IF_ABSENT: RedisScript = script(`
 for i = 1, 2 do
-  local stamp = redis.call('GETRANGE', KEYS[i], 0, ARGV[2] - 1)
-  if stamp ~= '' then
-    if stamp == string.sub(ARGV[1], 1, ARGV[2]) then return 1 end
+  if redis.call('EXISTS', KEYS[i]) == 1 then
+    if redis.call('GETRANGE', KEYS[i], 0, ARGV[2] - 1) == string.sub(ARGV[1], 1, ARGV[2]) then return 1 end
     return 0
   end
 end
@@ -60,11 +64,12 @@ if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[1]) else redis.call('SET',
 return 1
 `);
 
-/** Keys v w l c d; argument ttlMs. */
+/** Keys v w l c d; argument ttlMs. A claimed run keeps two leases all the same. */
 export const TOUCH: RedisScript = script(`
-local touched = redis.call('PEXPIRE', KEYS[1], ARGV[1]) + redis.call('PEXPIRE', KEYS[2], ARGV[1])
+local claimedMs = math.max(tonumber(ARGV[1]), 2 * redis.call('PTTL', KEYS[3]))
+local touched = redis.call('PEXPIRE', KEYS[1], ARGV[1]) + redis.call('PEXPIRE', KEYS[2], claimedMs)
 if touched == 0 then return 0 end
-redis.call('PEXPIRE', KEYS[4], ARGV[1])
+redis.call('PEXPIRE', KEYS[4], claimedMs)
 redis.call('PEXPIRE', KEYS[5], ARGV[1])
 return 1
 `);
@@ -120,7 +125,7 @@ if holder and claimed then
 end
 local source
 if redis.call('EXISTS', v) == 1 then source = v elseif claimed then source = w else return {'missing'} end
-if ARGV[3] ~= '' and redis.call('GETRANGE', source, 0, #ARGV[3] - 1) ~= ARGV[3] then return {'missing'} end
+if redis.call('GETRANGE', source, 0, #ARGV[3] - 1) ~= ARGV[3] and ARGV[3] ~= '' then return {'missing'} end
 if source == v then redis.call('RENAME', v, w) end
 local time = redis.call('TIME')
 local fence = math.max(last + 1, time[1] * 1000000 + time[2])
@@ -156,10 +161,11 @@ redis.call('DEL', KEYS[3])
 return 'ok'
 `);
 
-/** Keys w l c d o; arguments token, value of the outcome, outcomeTtlMs. */
+/** Keys w l c d o v; arguments token, value of the outcome, outcomeTtlMs. A cell beside a newer run is that run's. */
 export const SETTLE: RedisScript = script(`${OWNS}
 if owns(KEYS[3], ARGV[1]) and redis.call('EXISTS', KEYS[1]) == 1 then
-  redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
+  redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
+  if redis.call('EXISTS', KEYS[6]) == 0 then redis.call('UNLINK', KEYS[4]) end
   redis.call('SET', KEYS[5], ARGV[2], 'PX', ARGV[3])
   return 'ok'
 end

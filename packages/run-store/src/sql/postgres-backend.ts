@@ -131,7 +131,7 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
     if (ifStamp === undefined && ifCell === undefined) {
       const [taken] = await write(
         'consume',
-        `UPDATE %runs SET slot = $3, expires_at = @at + $4::bigint
+        `UPDATE %runs SET slot = $3, expires_at = @at + $4::bigint, lease_until = expires_at
          WHERE key = $2 AND slot = 'v' AND (expires_at IS NULL OR expires_at > @at)
            AND NOT EXISTS (SELECT 1 FROM %runs WHERE key = $2 AND slot = $3) RETURNING value`,
         key,
@@ -157,7 +157,8 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
   async function touch(key: RunKey, { ttlMs }: { readonly ttlMs: number }): Promise<boolean> {
     const [row] = await write(
       'touch',
-      `WITH touched AS (UPDATE %runs SET expires_at = @at + $3::bigint
+      `WITH touched AS (UPDATE %runs SET expires_at =
+            greatest(@at + $3::bigint, CASE slot WHEN 'w' THEN 2 * lease_until - @at END)
           WHERE key = $2 AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > @at) RETURNING key),
         cell AS (UPDATE %run_cells SET expires_at = @at + $3::bigint
           WHERE key IN (SELECT key FROM touched) AND (expires_at IS NULL OR expires_at > @at))
@@ -192,9 +193,9 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
     take,
     touch,
     remove: async (key) => (await removeRuns('cancel', `key = $2 AND slot IN ('v', 'w')`, key)) > 0,
-    putBack: async (key, { token, ttlMs }) => {
-      const sql = 'SELECT %put_back($1::bigint, $2, $3, $4::bigint) AS back';
-      return column((await write('putBack', sql, key, token, ttlMs ?? null))[0], 'back') === true;
+    putBack: async (key, { token }) => {
+      const sql = 'SELECT %put_back($1::bigint, $2, $3) AS back';
+      return column((await write('putBack', sql, key, token))[0], 'back') === true;
     },
     cells: createCells({ rows, write }),
     claims: createClaims({ rows, write }),
@@ -221,10 +222,10 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
   };
 }
 
-/** The server has answered, and not with the loss of the connection: the statement was rolled back. */
+/** The server has answered, and not with the loss of the connection: the statement was rolled back. `EPIPE` is no SQLSTATE. */
 function isRefusal(error: unknown): boolean {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P|40003)/.test(code);
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P|40003|E)/.test(code);
 }
 
 function refusal(operation: string, cause: unknown): RunStoreError {

@@ -68,7 +68,9 @@ export function createClaims({ rows, write }: Database): RunClaims {
         'ack',
         `WITH gone AS (DELETE FROM %runs WHERE key = $2 AND slot = 'w' AND claim_token = $3
             AND (expires_at IS NULL OR expires_at > @at) RETURNING key),
-          cell AS (DELETE FROM %run_cells WHERE key IN (SELECT key FROM gone)),
+          -- A cell beside a newer run is that run's.
+          cell AS (DELETE FROM %run_cells WHERE key IN (SELECT key FROM gone)
+            AND NOT EXISTS (SELECT 1 FROM %runs WHERE key = $2 AND slot = 'v' AND (expires_at IS NULL OR expires_at > @at))),
           kept AS (INSERT INTO %run_outcomes SELECT key, $3, $4::bytea, @at + $5::bigint FROM gone
             ON CONFLICT (key) DO UPDATE SET token = excluded.token, value = excluded.value, expires_at = excluded.expires_at
             RETURNING key)
@@ -132,5 +134,14 @@ export function column(row: object | undefined, name: string): unknown {
 
 export function bytesIn(row: object | undefined, name: string): Uint8Array | null {
   const value = column(row, name);
-  return value instanceof Uint8Array ? value : null;
+  if (value instanceof Uint8Array) return value;
+  if (value === null || value === undefined) return null;
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  // As the wire has it, where a client leaves `bytea` unparsed.
+  const hex = typeof value === 'string' ? /^\\x((?:[0-9a-f]{2})*)$/.exec(value)?.[1] : undefined;
+  if (hex !== undefined)
+    return Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
+  throw new TypeError(
+    `the Postgres client returned a bytea as ${typeof value}, neither as bytes nor as hexadecimal text`,
+  );
 }

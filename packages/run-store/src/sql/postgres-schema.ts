@@ -79,13 +79,13 @@ BEGIN
   IF p_cell_counts = 'empty' AND held IS NOT NULL THEN RETURN NULL; END IF;
   IF p_cell_counts = 'is' AND held IS DISTINCT FROM p_cell THEN RETURN NULL; END IF;
   DELETE FROM ${prefix}runs WHERE key = p_key AND slot = 't:' || p_token;
-  UPDATE ${prefix}runs SET slot = 't:' || p_token, expires_at = at + p_retain, claim_token = NULL
+  UPDATE ${prefix}runs SET slot = 't:' || p_token, expires_at = at + p_retain, lease_until = expires_at, claim_token = NULL
     WHERE key = p_key AND slot = run.slot;
   UPDATE ${prefix}run_cells SET expires_at = at + p_retain WHERE key = p_key;
   RETURN run.value;
 END $fn$;
 
-CREATE OR REPLACE FUNCTION ${prefix}put_back(p_now bigint, p_key text, p_token text, p_ttl bigint)
+CREATE OR REPLACE FUNCTION ${prefix}put_back(p_now bigint, p_key text, p_token text)
 RETURNS boolean LANGUAGE plpgsql AS $fn$
 DECLARE at bigint := ${prefix}at(p_now); copy ${prefix}runs; waits ${prefix}runs;
 BEGIN
@@ -94,7 +94,8 @@ BEGIN
   waits := ${prefix}live_run(p_key, 'v', at);
   IF copy.key IS NULL OR waits.key IS NOT NULL THEN RETURN false; END IF;
   DELETE FROM ${prefix}runs WHERE key = p_key AND slot = 'v';
-  UPDATE ${prefix}runs SET slot = 'v', expires_at = at + p_ttl WHERE key = p_key AND slot = copy.slot;
+  -- A copy has no lease: the column keeps when the run would have been over.
+  UPDATE ${prefix}runs SET slot = 'v', expires_at = lease_until, lease_until = NULL WHERE key = p_key AND slot = copy.slot;
   RETURN true;
 END $fn$;
 

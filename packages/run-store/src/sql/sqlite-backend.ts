@@ -151,8 +151,8 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
       try {
         const taken = blobOf(
           sql(
-            `UPDATE OR IGNORE %runs SET slot = ?, expires_at = ?
-             WHERE key = ? AND slot = 'v' AND (expires_at IS NULL OR expires_at > ?) RETURNING value`,
+            `UPDATE OR IGNORE %runs SET slot = ?, expires_at = ?, lease_until = expires_at
+             WHERE key = ? AND slot = 'v' AND (expires_at IS NULL OR expires_at > ?) AND typeof(value) = 'blob' RETURNING value`,
           ).get(copyOf(token), at + retainMs, key, at),
         );
         if (taken !== null) return taken;
@@ -169,12 +169,9 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
       if (run === undefined || (ifStamp !== undefined && !startsWith(run.value, ifStamp))) return null;
       if (ifCell !== undefined && !sameBytes(cellOf(key), ifCell)) return null;
       deleteRow(key, copyOf(token));
-      sql('UPDATE %runs SET slot = ?, expires_at = ?, claim_token = NULL WHERE key = ? AND slot = ?').run(
-        copyOf(token),
-        at + retainMs,
-        key,
-        waits === undefined ? 'w' : 'v',
-      );
+      sql(
+        'UPDATE %runs SET slot = ?, expires_at = ?, lease_until = expires_at, claim_token = NULL WHERE key = ? AND slot = ?',
+      ).run(copyOf(token), at + retainMs, key, waits === undefined ? 'w' : 'v');
       sql('UPDATE %run_cells SET expires_at = ? WHERE key = ?').run(at + retainMs, key);
       return run.value;
     });
@@ -253,7 +250,8 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
       inOneStep('ack', () => {
         if (row(key, 'w')?.claimToken !== token) return settledBy(key, token) ? 'ok' : 'stale';
         deleteRow(key, 'w');
-        sql('DELETE FROM %run_cells WHERE key = ?').run(key);
+        // A cell beside a newer run is that run's.
+        if (row(key, 'v') === undefined) sql('DELETE FROM %run_cells WHERE key = ?').run(key);
         const value = outcome === undefined ? null : blob(outcome);
         sql('INSERT OR REPLACE INTO %run_outcomes VALUES (?, ?, ?, ?)').run(key, token, value, now() + outcomeTtlMs);
         return 'ok';
@@ -302,13 +300,12 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
     put,
     get: async (key) => (row(key, 'v') ?? row(key, 'w'))?.value ?? null,
     take,
-    putBack: (key, { token, ttlMs }) =>
+    putBack: (key, { token }) =>
       inOneStep('putBack', () => {
         if (row(key, copyOf(token)) === undefined || row(key, 'v') !== undefined) return false;
         deleteRow(key, 'v');
-        const expiresAt = ttlMs === undefined ? null : now() + ttlMs;
-        sql(`UPDATE %runs SET slot = 'v', expires_at = ? WHERE key = ? AND slot = ?`).run(
-          expiresAt,
+        // A copy has no lease: the column keeps when the run would have been over.
+        sql(`UPDATE %runs SET slot = 'v', expires_at = lease_until, lease_until = NULL WHERE key = ? AND slot = ?`).run(
           key,
           copyOf(token),
         );
@@ -319,8 +316,9 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
         if (row(key, 'v') === undefined && row(key, 'w') === undefined) return false;
         const expiresAt = now() + ttlMs;
         sql(
-          `UPDATE %runs SET expires_at = ? WHERE key = ? AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > ?)`,
-        ).run(expiresAt, key, now());
+          `UPDATE %runs SET expires_at = CASE slot WHEN 'w' THEN max(?, 2 * lease_until - ?) ELSE ? END
+           WHERE key = ? AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > ?)`,
+        ).run(expiresAt, now(), expiresAt, key, now());
         sql('UPDATE %run_cells SET expires_at = ? WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)').run(
           expiresAt,
           key,
