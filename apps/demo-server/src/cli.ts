@@ -2,13 +2,14 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { type Demo, openDemo } from './demo.js';
 import { type RunningServer, startHttp } from './http.js';
+import { logLine } from './log-line.js';
 import { type DemoOptions, readOptions, USAGE, UsageError } from './options.js';
 import { clientConfig } from './pages.js';
 import { createTeardown } from './teardown.js';
 import { playTour } from './tour/tour.js';
 
 // stdout carries the protocol in stdio mode, and what a person asked to see in the others; everything else goes here.
-const log = (line: string) => void process.stderr.write(`${line}\n`);
+const log = (line: string) => void process.stderr.write(`${logLine(line)}\n`);
 
 // Whoever reads the transcript may stop reading (`| head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -94,7 +95,7 @@ main().catch(async (error: unknown) => {
   // Who stops a tour half way has broken it off; that is no failure to report.
   if (teardown.begun) return;
   process.exitCode = 1;
-  if (error instanceof UsageError) log(`${error.message}\n\n${USAGE}`);
+  if (error instanceof UsageError) process.stderr.write(`${logLine(error.message)}\n\n${USAGE}\n`);
   else log(`The demo server could not run: ${error instanceof Error ? error.message : String(error)}`);
   stop();
 });

@@ -62,6 +62,8 @@ export async function openDemo(options: DemoOptions, log: (line: string) => void
         instructions:
           'A shop. Its tools come and go with the state of the order; a refused call says what to do instead.',
       });
+      // What the transport could not read is answered by the SDK where the protocol has an answer, and told here always.
+      server.server.onerror = onError;
       registerShopTools(server, {
         sessionKey,
         principal: PRINCIPAL,

@@ -49,6 +49,26 @@ describe('the command line', () => {
     expect(strays).toEqual([]);
   });
 
+  it('survives garbage on stdin, logs it as one plain line, and answers the request after it', async () => {
+    const child = spawn(process.execPath, [cli, '--stdio'], { stdio: 'pipe' });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].on('data', (chunk) => {
+        output[name] += chunk;
+      });
+    child.stdin.end('{\u001b[2J"\rforged line\n\u0000\n[]\n{"jsonrpc":"2.0","id":7,"method":"ping"}\n');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    expect(
+      output.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([{ jsonrpc: '2.0', id: 7, result: {} }]);
+    expect(output.stderr).toContain('JSON');
+    expect(output.stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+
   it('says what is wrong with an option and how to use it, and exits 1', async () => {
     const { code, stdout, stderr } = await run(['--port', 'x']);
     expect(code).toBe(1);
