@@ -3,7 +3,7 @@ import { type Awaitable, isPending } from './awaitable.js';
 import type { AllowedDecision } from './decision-types.js';
 import { EffectNotRecordedError } from './errors.js';
 import type { GateEvent, GateModel, GateStep } from './model.js';
-import type { CallToken, GateCall } from './sessions-types.js';
+import type { CallToken, GateCall, OperatorNote } from './sessions-types.js';
 import type { FsmSnapshot, TransitionResult } from './snapshot.js';
 import type { CommitOutcome, GateStore, StoredSession } from './store.js';
 
@@ -31,29 +31,39 @@ export interface CallEnd {
   readonly version: number;
 }
 
-/** What was reserved. */
-export interface HeldSession {
-  /** Tells the calls of one process apart. */
-  readonly number: number;
+/** What a call is about: the part of it that is told of when it ends. */
+export interface HeldWish {
   readonly key: string;
-  readonly decision: AllowedDecision;
+  /** `event:NAME` for an event that no tool stands for. */
+  readonly tool: string;
+  /** Named in the audit while it is not known yet which of several events it will be. */
+  readonly event: string | undefined;
   /** The event that a result stands for. */
   readonly eventFor: (result: unknown) => GateEvent | undefined;
+  /** Who sends an event from outside, and why. */
+  readonly note?: Partial<OperatorNote> | undefined;
+}
+
+/** What was reserved. */
+export interface HeldSession {
+  readonly wish: HeldWish;
+  readonly decision: AllowedDecision;
   readonly fence: number;
   readonly session: StoredSession;
-  /** Called once, when the lease is lost while the call still runs. */
-  readonly onLost: (() => void) | undefined;
+  /** Lets the next caller in: when the call ends, and already when its lease is lost. Calling it again does nothing. */
+  readonly leave: (() => void) | undefined;
 }
 
 /** A call that holds its session's lease. */
 export class LeasedCall implements GateCall {
-  readonly number: number;
   readonly key: string;
   readonly tool: string;
   readonly decision: AllowedDecision;
   readonly fence: number;
+  readonly held: HeldSession;
+  /** Its place among the living calls. */
+  place: number;
   readonly #host: CallHost;
-  readonly #held: HeldSession;
   /** Known from the first renewal on: most calls are over before it, and a clock is dear. */
   #heldSince: number | undefined;
   #leaseEnds: number | undefined;
@@ -62,11 +72,11 @@ export class LeasedCall implements GateCall {
   #isLost: boolean = false;
   #ended: Awaitable<TransitionResult> | undefined;
 
-  constructor(host: CallHost, held: HeldSession) {
+  constructor(host: CallHost, held: HeldSession, place: number) {
     this.#host = host;
-    this.#held = held;
-    this.number = held.number;
-    this.key = held.key;
+    this.held = held;
+    this.place = place;
+    this.key = held.wish.key;
     this.tool = held.decision.tool;
     this.decision = held.decision;
     this.fence = held.fence;
@@ -119,15 +129,15 @@ export class LeasedCall implements GateCall {
     }
     if (kept || this.#ended) return;
     this.#isLost = true;
-    this.#held.onLost?.();
+    this.held.leave?.();
     if (this.#lost) this.#abort();
   }
 
   #commit(result: unknown): Awaitable<TransitionResult> {
     const { model, store, now } = this.#host;
-    const before = this.#held.session.snapshot;
+    const before = this.held.session.snapshot;
     try {
-      const event = this.#held.eventFor(result);
+      const event = this.held.wish.eventFor(result);
       const step: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
       const outcome = store.commit(this.key, this.fence, step.snapshot);
       if (!isPending(outcome)) return this.#committed(outcome, step, event);
@@ -147,7 +157,7 @@ export class LeasedCall implements GateCall {
     // Whatever else a store may answer is not a commit.
     if (outcome.kind !== 'committed') throw new Error('its lease had ended');
     const { onEnd, onError } = this.#host;
-    const before = this.#held.session.snapshot;
+    const before = this.held.session.snapshot;
     if (step.effects) attempt(step.effects, onError);
     const { snapshot: after } = step;
     try {
@@ -168,7 +178,7 @@ export class LeasedCall implements GateCall {
   }
 
   async #notRecorded(result: unknown, cause: unknown): Promise<never> {
-    const { snapshot: before, version } = this.#held.session;
+    const { snapshot: before, version } = this.held.session;
     await this.#release();
     const why = cause instanceof Error ? cause.message : String(cause);
     this.#host.onEnd({ call: this, kind: 'lost', reason: why, before, after: before, version });
@@ -181,7 +191,7 @@ export class LeasedCall implements GateCall {
 
   async #rollback(reason: string): Promise<TransitionResult> {
     await this.#release();
-    const { snapshot, version } = this.#held.session;
+    const { snapshot, version } = this.held.session;
     this.#host.onEnd({ call: this, kind: 'rolled_back', reason, before: snapshot, after: snapshot, version });
     return moved(snapshot, snapshot);
   }
@@ -208,22 +218,33 @@ function attempt(effects: () => void, onError: (error: unknown) => void): void {
 }
 
 /** What a call of a tool that moves nothing is given: there is no lease to keep and nothing to write. */
-export function freeCall(key: string, decision: AllowedDecision): GateCall {
-  const { tool, state } = decision;
-  const stays = { changed: false, previousState: state, currentState: state };
-  return {
-    key,
-    tool,
-    decision,
-    fence: undefined,
-    token: undefined,
-    get lost() {
-      return new AbortController().signal;
-    },
-    commit: async () => stays,
-    settle: () => stays,
-    rollback: async () => undefined,
-  };
+export class FreeCall implements GateCall {
+  readonly key: string;
+  readonly tool: string;
+  readonly decision: AllowedDecision;
+  readonly fence: undefined = undefined;
+  readonly token: undefined = undefined;
+
+  constructor(key: string, decision: AllowedDecision) {
+    this.key = key;
+    this.tool = decision.tool;
+    this.decision = decision;
+  }
+
+  get lost(): AbortSignal {
+    return new AbortController().signal;
+  }
+
+  async commit(): Promise<TransitionResult> {
+    return this.settle();
+  }
+
+  settle(): TransitionResult {
+    const { state } = this.decision;
+    return { changed: false, previousState: state, currentState: state };
+  }
+
+  async rollback(): Promise<void> {}
 }
 
 /** What a step did, as the contract tells it. */

@@ -1,31 +1,17 @@
 /** Takes a session's lease for a call: waits for it as the contention option says, then decides on the state found under it. */
 import { type Awaitable, isPending } from './awaitable.js';
-import { type CallEnd, type CallHost, LeasedCall } from './call.js';
+import { type CallEnd, type CallHost, type HeldWish, LeasedCall } from './call.js';
 import { openTools } from './decision.js';
 import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
-import type { GateEvent } from './model.js';
 import { KeyedQueue, type Leave } from './queue.js';
 import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
-import type { Contention, GateTimers, OperatorNote } from './sessions-types.js';
+import type { Contention, GateTimers } from './sessions-types.js';
 import type { FsmSnapshot } from './snapshot.js';
 import type { ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
 
 /** How often a store is asked again while another process holds the session, in milliseconds. */
 const POLL_MS = 50;
-
-/** What a call under a lease is about. */
-export interface HeldWish {
-  readonly key: string;
-  /** `event:NAME` for an event that no tool stands for. */
-  readonly tool: string;
-  /** Named in the audit while it is not known yet which of several events it will be. */
-  readonly event: string | undefined;
-  /** The event that a result stands for. */
-  readonly eventFor: (result: unknown) => GateEvent | undefined;
-  /** Who sends an event from outside, and why. */
-  readonly note?: Partial<OperatorNote> | undefined;
-}
 
 /** A call that wants to move a session. */
 export interface Wish extends HeldWish {
@@ -79,17 +65,14 @@ export interface Interlock {
 export function createInterlock(options: InterlockOptions): Interlock {
   const { model, store, leaseMs, now, timers, onError, reader, reporter, contention, randomId } = options;
   const queue = new KeyedQueue(timers);
-  /** The calls in flight, by their number. */
-  const living = new Map<
-    number,
-    { readonly call: LeasedCall; readonly wish: HeldWish; readonly leave: Leave | undefined }
-  >();
+  /** The calls in flight, in no order: a call knows its place, and the last one takes it when it ends. */
+  const living: LeasedCall[] = [];
   const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, onEnd };
   const sweepMs = leaseMs / 3;
   let sweep: unknown;
   const initial = (): FsmSnapshot => model.start(now());
+  let closed = false;
   let reservations = 0;
-  let calls = 0;
   // Nobody else can ask with our ids; that they can be told apart is enough between our own.
   const idPrefix = randomId();
 
@@ -117,7 +100,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
     close() {
       timers.clearTimeout(sweep);
       sweep = undefined;
-      living.clear();
+      closed = true;
     },
   };
 
@@ -222,20 +205,18 @@ export function createInterlock(options: InterlockOptions): Interlock {
     fence: number,
     leave: Leave | undefined,
   ): LeasedCall {
-    // The others need not wait for a call that has lost its lease.
-    calls += 1;
-    const { key, eventFor } = wish;
-    const call = new LeasedCall(host, { number: calls, key, eventFor, decision, session, fence, onLost: leave });
-    living.set(calls, { call, wish, leave });
-    sweep ??= afterAThird();
+    const call = new LeasedCall(host, { wish, decision, session, fence, leave }, living.length);
+    living.push(call);
+    if (!closed) sweep ??= afterAThird();
     return call;
   }
 
   /** One timer renews the leases of all living calls; a call that is over by then has cost none. */
   function afterAThird(): unknown {
     const timer = timers.setTimeout(() => {
-      sweep = living.size > 0 ? afterAThird() : undefined;
-      for (const { call } of living.values()) void call.renew();
+      sweep = living.length > 0 ? afterAThird() : undefined;
+      // A copy: a call that ends meanwhile changes the places.
+      for (const call of [...living]) void call.renew();
     }, sweepMs);
     // Renewing leases is no reason to keep a process alive.
     (timer as { unref?: () => void } | undefined)?.unref?.();
@@ -243,8 +224,8 @@ export function createInterlock(options: InterlockOptions): Interlock {
   }
 
   function onEnd({ call, kind, event, reason, before, after, version }: CallEnd): void {
-    const { wish, leave } = living.get(call.number) ?? {};
-    living.delete(call.number);
+    const { wish, leave } = call.held;
+    forget(call);
     leave?.();
     const { key: session, tool, fence } = call;
     if (reporter.audited) {
@@ -253,15 +234,22 @@ export function createInterlock(options: InterlockOptions): Interlock {
         kind,
         session,
         tool,
-        event: kind === 'committed' ? event : wish?.event,
+        event: kind === 'committed' ? event : wish.event,
         fence,
         state: before.state,
         nextState,
         version,
       };
-      reporter.record({ ...what, reason: reason ?? wish?.note?.reason, by: wish?.note?.by });
+      reporter.record({ ...what, reason: reason ?? wish.note?.reason, by: wish.note?.by });
     }
     if (kind === 'committed') reporter.moved({ key: session, before, after, version, local: true });
+  }
+
+  function forget(call: LeasedCall): void {
+    const last = living.pop();
+    if (last === undefined || last === call) return;
+    living[call.place] = last;
+    last.place = call.place;
   }
 
   function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

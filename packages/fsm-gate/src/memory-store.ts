@@ -36,6 +36,8 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   const slots = new Map<string, Slot>();
   const expires = Number.isFinite(ttlMs);
   let fences = 0;
+  /** The most recently used one, which needs no moving. */
+  let newest: Slot | undefined;
 
   return {
     read(key) {
@@ -98,10 +100,15 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   function touch(key: string): Slot | undefined {
     const slot = slots.get(key);
     if (!slot) return undefined;
-    slots.delete(key);
-    if (stale(slot)) return undefined;
+    if (stale(slot)) {
+      slots.delete(key);
+      return undefined;
+    }
     if (expires) slot.touchedAt = now();
+    if (slot === newest) return slot;
+    slots.delete(key);
     slots.set(key, slot);
+    newest = slot;
     return slot;
   }
 
@@ -115,6 +122,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
       lease: undefined,
     };
     slots.set(key, slot);
+    newest = slot;
     return slot;
   }
 

@@ -1,11 +1,11 @@
 /** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
 import { type Awaitable, isPending } from './awaitable.js';
 import { eventOf } from './binding.js';
-import { freeCall } from './call.js';
+import { FreeCall, type HeldWish } from './call.js';
 import { decide } from './decision.js';
 import type { AllowedDecision, GateDecision } from './decision-types.js';
 import { GateError } from './errors.js';
-import { createInterlock, type HeldWish } from './interlock.js';
+import { createInterlock } from './interlock.js';
 import { memoryGateStore } from './memory-store.js';
 import type { GateEvent, ToolBinding } from './model.js';
 import { outcomeOfResult } from './outcome.js';
@@ -180,7 +180,7 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       const decision = judge(snapshot);
       reporter.decided(key, decision, version);
       if (decision.kind === 'refused') return { kind: 'refused', decision };
-      return { kind: 'admitted', call: freeCall(key, decision) };
+      return { kind: 'admitted', call: new FreeCall(key, decision) };
     };
     const session = reader.read(key);
     return isPending(session) ? session.then(admit) : admit(session);

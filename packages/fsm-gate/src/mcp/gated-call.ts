@@ -38,11 +38,13 @@ export interface PendingCall {
    * moves the session.
    */
   readonly boundAs: readonly string[];
+  /** Whether the handler may be a wrapper around another guarded one, or be called by one. */
+  readonly mayNest: boolean;
 }
 
 /** Whether the call is judged further up already, for the same thing. */
-export function isBeingJudged({ context, boundAs }: PendingCall, { judging }: GatedCallOptions): boolean {
-  return isRecord(context) && (context as Marked)[judging] === boundAs[0];
+export function isBeingJudged({ context, boundAs, mayNest }: PendingCall, { judging }: GatedCallOptions): boolean {
+  return mayNest && isRecord(context) && (context as Marked)[judging] === boundAs[0];
 }
 
 type Marked = Record<PropertyKey, unknown>;
@@ -52,9 +54,10 @@ type Marked = Record<PropertyKey, unknown>;
  * be had at once is not waited for: every promise here is on the way of every call.
  */
 export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  const { request, context, handler, boundAs } = pending;
-  const marked: Marked = isRecord(context) ? context : {};
-  marked[options.judging] = boundAs[0];
+  const { request, context, handler, boundAs, mayNest } = pending;
+  // Only where it may be asked for: it changes the shape of an object that the SDK works with, which costs more than the gate.
+  const marked: Marked | undefined = mayNest && isRecord(context) ? context : undefined;
+  if (marked !== undefined) marked[options.judging] = boundAs[0];
   let call: GateCall | undefined;
   try {
     const asked = admit(pending, options);
@@ -72,7 +75,7 @@ export async function runGated(pending: PendingCall, options: GatedCallOptions):
     await call.rollback('threw');
     throw error;
   } finally {
-    marked[options.judging] = undefined;
+    if (marked !== undefined) marked[options.judging] = undefined;
   }
 }
 

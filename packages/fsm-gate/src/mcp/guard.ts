@@ -5,7 +5,14 @@ import type { AttachSettings } from './attach.js';
 import { GateAttachError } from './errors.js';
 import { type GatedCallOptions, isBeingJudged, type PendingCall, runGated } from './gated-call.js';
 import { HeldTasks } from './held-tasks.js';
-import type { InterceptedServer, Interceptor, Interceptors, StoredHandler, WireRequest } from './interception.js';
+import type {
+  InterceptedServer,
+  Interceptor,
+  Interceptors,
+  Nesting,
+  StoredHandler,
+  WireRequest,
+} from './interception.js';
 import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } from './list-changes.js';
 import { isSession, type Listing, listingFor } from './listing.js';
 import { BoundNames, type GatedList, promptName, resourceName } from './names.js';
@@ -104,7 +111,7 @@ export class GateGuard {
       return (request, context, handler) => this.#list(request, context, handler, spec);
     };
     const call = (namesOf: (target: string) => readonly string[]): Interceptor => {
-      return (request, context, handler) => this.#call(request, context, handler, namesOf);
+      return (request, context, handler, nesting) => this.#call(request, context, handler, nesting, namesOf);
     };
     const task: Interceptor = (request, context, handler) => this.#task(request, context, handler);
     const anyIn = (bound: readonly string[], closed: ReadonlySet<unknown>) => bound.some((name) => closed.has(name));
@@ -166,6 +173,7 @@ export class GateGuard {
     request: WireRequest,
     context: unknown,
     handler: StoredHandler,
+    { isPossible: mayNest }: Nesting,
     namesOf: (target: string) => readonly string[],
   ): Promise<unknown> {
     const facts = this.#facts(request, context);
@@ -173,7 +181,7 @@ export class GateGuard {
     const isSound = this.#isSound();
     // Not bound: open to everybody, always. A call without a name is for the SDK to refuse.
     if (boundAs.length === 0 && isSound) return Promise.resolve(handler(request, context));
-    const pending: PendingCall = { request, context, handler, facts, boundAs };
+    const pending: PendingCall = { request, context, handler, facts, boundAs, mayNest };
     if (isSound && !this.#mustFollow(facts)) return this.#judge(pending);
     return this.#prepareAndJudge(pending);
   }

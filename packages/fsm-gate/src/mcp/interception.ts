@@ -17,7 +17,18 @@ export interface WireRequest {
 export type StoredHandler = (request: WireRequest, context: unknown) => unknown;
 
 /** Answers a request in place of its handler, which it may call. */
-export type Interceptor = (request: WireRequest, context: unknown, handler: StoredHandler) => Promise<unknown>;
+export type Interceptor = (
+  request: WireRequest,
+  context: unknown,
+  handler: StoredHandler,
+  nesting: Nesting,
+) => Promise<unknown>;
+
+/** Whether a guarded handler may be called from within another one of the same method. */
+export interface Nesting {
+  /** A handler was registered after a guarded one had been handed out, so it may be a wrapper around that one. */
+  isPossible: boolean;
+}
 
 /** What is intercepted, by method. */
 export type Interceptors = ReadonlyMap<string, Interceptor>;
@@ -82,7 +93,7 @@ function unsupportedSdk(): GateAttachError {
 class GuardedHandlers extends Map<string, StoredHandler> {
   readonly #interceptors: Interceptors;
   readonly #fallback: () => StoredHandler | undefined;
-  readonly #guarded = new Map<string, { readonly handler: StoredHandler; readonly guard: StoredHandler }>();
+  readonly #guarded = new Map<string, Guarded>();
 
   constructor(
     handlers: Map<string, StoredHandler>,
@@ -105,8 +116,17 @@ class GuardedHandlers extends Map<string, StoredHandler> {
     if (handler === undefined) return undefined;
     const known = this.#guarded.get(method);
     if (known?.handler === handler) return known.guard;
-    const guard: StoredHandler = (request, context) => intercept(request, context, handler);
-    this.#guarded.set(method, { handler, guard });
+    const nesting = known?.nesting ?? { isPossible: false };
+    if (known !== undefined) nesting.isPossible = true;
+    const guard: StoredHandler = (request, context) => intercept(request, context, handler, nesting);
+    this.#guarded.set(method, { handler, guard, nesting });
     return guard;
   }
+}
+
+interface Guarded {
+  readonly handler: StoredHandler;
+  readonly guard: StoredHandler;
+  /** One for all guarded handlers of a method: those handed out earlier must know too. */
+  readonly nesting: Nesting;
 }
