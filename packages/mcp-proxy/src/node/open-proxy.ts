@@ -79,7 +79,7 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
     allSpecs({ servers, problems }),
     {
       pins: createPinStore(folder, configOf),
-      metadata: createMetadataStore(folder, configOf, (error) => debugLog?.(messageOf(error))),
+      metadata: createMetadataStore(folder, configOf, (error) => debugLog?.(messageOf(error)), options.provider?.relay),
       ...options.proxy,
       output: { spill: createSpill(folder), ...options.proxy?.output },
       onEvent: (event: ProxyEvent) => {

@@ -8,6 +8,7 @@ import type { IMcpToolPinStore, ServerPins } from '../security/pins.js';
 import type { IMcpToolInfo } from '../types.js';
 import type { UpstreamConfig } from './config.js';
 import { messageOf, StateFileError } from './errors.js';
+import type { HostRequestMethod } from './host-channel.js';
 import { fileNameOf, readStateFile, writeStateFile } from './state-files.js';
 
 /** Where the configuration of a server is found by its name. */
@@ -61,15 +62,18 @@ export function createPinStore(folder: string, configOf: ConfigLookup): IMcpTool
 
 /**
  * Tool lists in `<folder>/tools`, one file a server, valid for exactly the configuration under which they were read. What cannot
- * be read is as good as not there: the next connect writes it anew.
+ * be read is as good as not there: the next connect writes it anew. Servers list other tools to a client that can be asked for
+ * input, so what was listed under another `relay` is kept apart.
  */
 export function createMetadataStore(
   folder: string,
   configOf: ConfigLookup,
   onError: (error: unknown) => void = () => undefined,
+  relay: readonly HostRequestMethod[] = [],
 ): IMcpMetadataStore {
+  const asked = relay.length > 0 ? `\0${[...relay].sort().join()}` : '';
   const pathOf = (serverName: string): string =>
-    join(folder, 'tools', fileNameOf(serverName, identityOf(configOf(serverName))));
+    join(folder, 'tools', fileNameOf(serverName, `${identityOf(configOf(serverName))}${asked}`));
   return {
     async load(serverName) {
       const config = configOf(serverName);

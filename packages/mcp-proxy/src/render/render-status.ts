@@ -44,7 +44,8 @@ function* troubleLines(status: ServerStatus): Generator<string> {
   if (status.pinsUnreadable !== undefined) {
     yield `nothing is offered, its pins cannot be relied on: ${clippedLine(status.pinsUnreadable, 300)}`;
   }
-  if (detail?.reason !== undefined && status.state.kind !== 'connected') yield clippedLine(detail.reason, 300);
+  const said = status.state.kind === 'failed' && status.state.reason === detail?.reason;
+  if (detail?.reason !== undefined && status.state.kind !== 'connected' && !said) yield clippedLine(detail.reason, 300);
   if (detail?.nextTryAt !== undefined && status.state.kind !== 'failed')
     yield `next try from ${timeText(detail.nextTryAt)}`;
   for (const { toolName, reason } of dropped.slice(0, MAX_PROBLEMS)) {

@@ -85,6 +85,7 @@ describe('openProxy', () => {
     expect(await ask(opened, {})).toMatch(/b: not connected\n.*url must start with http/);
     expect(await ask(opened, { search: 'echo' })).toMatch(/a: echo[\s\S]*- b: .*url must start with http/);
     expect(await ask(opened, { tool: 'echo', server: 'b' })).toContain('url must start with http');
+    expect((await ask(opened, {})).split('url must start with http')).toHaveLength(2);
   });
 });
 
@@ -155,6 +156,17 @@ describe('what is kept on disk', () => {
     expect(await ask(second, { search: 'echo' })).toContain('echo');
     expect(await record.lines()).toHaveLength(starts);
     expect(await ask(second, { tool: 'echo', args: { message: 'hi' } })).toBe('Echo: hi');
+  });
+
+  it('is not what a server listed to a client that could be asked for less', async () => {
+    const stateFolder = await aFolder();
+    const config = { mcpServers: { a: scripted('by-capability') } };
+    const inTerminal = await openProxy({ config, stateFolder });
+    expect(await ask(inTerminal, { server: 'a' })).not.toContain('sample');
+    await inTerminal.close();
+    const gateway = await openProxy({ config, stateFolder, provider: { relay: ['sampling/createMessage'] } });
+    closers.push(() => gateway.close());
+    expect(await ask(gateway, { search: 'sample' })).toContain('a: sample');
   });
 
   it('is not used for a server whose configuration changed', async () => {
