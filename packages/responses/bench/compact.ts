@@ -16,6 +16,7 @@ export async function benchCompact(): Promise<void> {
     await compare({
       title: `compact() on 1 MB of '${shape.name}'`,
       baseline: `encoding once as ${name}`,
+      rounds: 31,
       cases: {
         [`encoding once as ${name}`]: () => format.encode(data),
         compact: () => compact(data),
