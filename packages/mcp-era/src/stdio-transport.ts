@@ -90,6 +90,13 @@ export class StdioTransport implements TransportLike {
     return this.#stderr;
   }
 
+  /** The last line of it, without the values of `env`: a server that refuses its key likes to repeat it. */
+  get lastWords(): string {
+    const values = Object.values(this.#options.env ?? {}).filter((value) => value.length >= 6);
+    const hidden = values.reduce((text, value) => text.replaceAll(value, '***'), this.#stderr);
+    return hidden.trim().split('\n').at(-1) ?? '';
+  }
+
   /** @throws the system's error when the command cannot be started */
   start(): Promise<void> {
     const { command, args = [], env, cwd, spawn = spawnProcess } = this.#options;

@@ -95,16 +95,16 @@ export async function exitOf(transport: TransportLike, answer: McpEraProbeAnswer
   if (answer.kind !== 'error' || !(answer.error instanceof ServerExitedError) || !hasExit(transport)) return answer;
   if (transport.failure) return { kind: 'error', error: transport.failure };
   const { code, signal } = await transport.exit;
-  const lastLine = transport.stderrTail.trim().split('\n').at(-1);
-  const how = `The server exited (${signal ?? `code ${code}`}) before it answered.${lastLine ? ` It said: ${lastLine}` : ''}`;
+  const { lastWords } = transport;
+  const how = `The server exited (${signal ?? `code ${code}`}) before it answered.${lastWords && ` It said: ${lastWords}`}`;
   return { kind: 'error', error: new ServerExitedError(how, code, signal) };
 }
 
 interface Exiting {
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  readonly stderrTail: string;
+  readonly lastWords: string;
   readonly failure?: Error;
 }
 
 const hasExit = (transport: TransportLike): transport is TransportLike & Exiting =>
-  'exit' in transport && 'stderrTail' in transport;
+  'exit' in transport && 'lastWords' in transport;

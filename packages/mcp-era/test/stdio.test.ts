@@ -221,6 +221,14 @@ describe('a stdio process', () => {
     expect(() => new StdioTransport({ command: '' })).toThrow(/command/);
   });
 
+  test('that repeats a variable as it dies does not get it into the evidence', async () => {
+    const program = 'process.stderr.write(`bad key ${process.env.API_KEY}`); process.exit(1)';
+    const server = { command: process.execPath, args: ['-e', program], env: { API_KEY: 'hunter2-hunter2' } };
+    const answer = await createStdioProbe({ ...server, timeoutMs: 60_000 })('2026-07-28');
+    expect(answer).toMatchObject({ error: { message: expect.stringContaining('It said: bad key ***') } });
+    expect(classifyEraAnswer(answer, { transport: 'stdio' }).evidence.received).not.toContain('hunter2');
+  });
+
   test('gets few variables of ours, and those that it is given', async () => {
     process.env.ERA_TEST_SECRET = 'hunter2';
     const program = 'process.stdin.on("data", () => console.log(JSON.stringify({ env: process.env })))';
