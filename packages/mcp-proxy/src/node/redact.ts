@@ -32,8 +32,10 @@ export function redactError<E>(error: E, redact: Redactor): E {
   for (let current: unknown = error, depth = 0; current instanceof Error && depth < 8; depth += 1) {
     const message = redact(current.message);
     if (message !== current.message) {
-      current.message = message;
-      if (current.stack !== undefined) current.stack = redact(current.stack);
+      // Defined, not assigned: the message of a DOMException can only be read.
+      const stack = current.stack === undefined ? undefined : redact(current.stack);
+      Reflect.defineProperty(current, 'message', { value: message, configurable: true, writable: true });
+      Reflect.defineProperty(current, 'stack', { value: stack, configurable: true, writable: true });
     }
     current = current.cause;
   }

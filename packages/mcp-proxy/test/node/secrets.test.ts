@@ -128,6 +128,10 @@ describe('taking secrets out', () => {
     expect(`${error.stack}${cause.stack}`).not.toContain(SECRET);
   });
 
+  it('covers errors whose message can only be read', () => {
+    expect(redactError(new DOMException(`late ${SECRET}`, 'TimeoutError'), redact).message).toBe('late [secret]');
+  });
+
   it('keeps the shape of data, whatever it is', () => {
     expect(redactData({ a: [SECRET, 1], b: null }, redact)).toEqual({ a: ['[secret]', 1], b: null });
     expect(redactData(undefined, redact)).toBeUndefined();
