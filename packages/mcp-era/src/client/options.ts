@@ -40,7 +40,7 @@ export interface ConnectOptions<C extends ConnectableClient> {
   readonly onHeal?: ((heal: EraHeal) => void) | undefined;
   /** Told of what went wrong beside the point: a healing that failed, a session that could not be ended. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** How often `run` looks whether the verdict has changed. Default 60 000. */
+  /** How often `run` looks whether the verdict has changed, while nothing else runs. Default 60 000. */
   readonly lookEveryMs?: number | undefined;
   readonly now?: (() => number) | undefined;
   readonly setTimer?: SetTimer | undefined;
@@ -60,7 +60,7 @@ export interface EraConnection<C extends ConnectableClient> {
   readonly resolution: EraResolution;
   /**
    * Does something with the client; when the server's refusal shows that it speaks the other era, reconnects in that and
-   * does it once more. A refused request was not carried out, so nothing happens twice.
+   * does it once more. A refused request was not carried out; one that a reconnect broke off may have been, and fails.
    */
   run<T>(operation: (client: C) => Promise<T>): Promise<T>;
   /** Ends the session, closes the client, reaps the process. */

@@ -20,6 +20,7 @@ const connection = await connectClient(
   {
     client,
     capabilities,
+    probeTimeoutMs: 60_000, // A busy machine must not fail a scenario.
     ...(scenario.startsWith('auth/') && { fetch: createSignedInFetch(url, context) }),
     onError: (error) => console.error(error),
   },
