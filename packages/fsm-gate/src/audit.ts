@@ -43,6 +43,12 @@ export interface AuditChain {
   head(): Promise<AuditHead>;
 }
 
+/**
+ * Keys and records are hashed with one secret. What is hashed of a key never begins as a record does, or whoever chooses a key
+ * would get a record signed.
+ */
+const SESSION = 'session:';
+
 /** What comes before the first record. */
 export const GENESIS: string = '0'.repeat(64);
 
@@ -82,7 +88,9 @@ export function createAuditChain(options: AuditChainOptions): AuditChain {
   async function link(record: AuditRecord): Promise<void> {
     const hmac = await signer;
     const session =
-      sessions === 'hashed' ? hex(await crypto.subtle.sign('HMAC', hmac, bytes(record.session))) : record.session;
+      sessions === 'hashed'
+        ? hex(await crypto.subtle.sign('HMAC', hmac, bytes(`${SESSION}${record.session}`)))
+        : record.session;
     const unsigned = { ...record, session, seq: head.seq + 1, previous: head.hash };
     const hash = hex(await crypto.subtle.sign('HMAC', hmac, signedBytes(unsigned)));
     head = { seq: unsigned.seq, hash };

@@ -141,7 +141,8 @@ function drawChildren(node: Node, ids: ReadonlyMap<string, string>, indent: stri
 function drawState(node: Node, ids: ReadonlyMap<string, string>, indent: string): string[] {
   const id = ids.get(node.path) ?? '';
   const label = node.kind === 'history' ? `H ${node.label}` : node.label;
-  const head = `${indent}state "${escaped(label)}" as ${id}`;
+  // Mermaid takes no empty label.
+  const head = `${indent}state "${escaped(label) || '(no name)'}" as ${id}`;
   if (node.children.length > 0) return [`${head} {`, ...drawChildren(node, ids, `${indent}  `), `${indent}}`];
   return node.kind === 'final' ? [head, `${indent}${id} --> [*]`] : [head];
 }

@@ -3,6 +3,7 @@ import { type Awaitable, isPending } from './awaitable.js';
 import { type CallEnd, type CallHost, type HeldWish, LeasedCall } from './call.js';
 import { openTools } from './decision.js';
 import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
+import { MAX_DELAY_MS } from './delay.js';
 import { KeyedQueue, type Leave } from './queue.js';
 import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
@@ -68,7 +69,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
   /** The calls in flight, in no order: a call knows its place, and the last one takes it when it ends. */
   const living: LeasedCall[] = [];
   const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, onEnd };
-  const sweepMs = leaseMs / 3;
+  const sweepMs = Math.min(leaseMs / 3, MAX_DELAY_MS);
   let sweep: unknown;
   const initial = (): FsmSnapshot => model.start(now());
   let closed = false;

@@ -1,4 +1,5 @@
 /** Lets the callers of one process take turns by key, first come first served. */
+import { MAX_DELAY_MS } from './delay.js';
 import type { GateTimers } from './sessions-types.js';
 
 /** Ends a turn; calling it again does nothing. */
@@ -37,7 +38,8 @@ export class KeyedQueue {
       };
       const turn = (): void => settle(() => resolve(this.#leave(key)));
       const abort = (): void => settle(() => reject(signal?.reason));
-      const timer = this.#timers.setTimeout(() => settle(() => resolve(undefined)), timeoutMs);
+      const delay = Math.min(timeoutMs, MAX_DELAY_MS);
+      const timer = this.#timers.setTimeout(() => settle(() => resolve(undefined)), delay);
       signal?.addEventListener('abort', abort);
       waiting.push(turn);
     });

@@ -49,7 +49,8 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
   const { timers = systemTimers, randomId = () => crypto.randomUUID() } = options;
   const { model } = gate;
   if (tools) assertSound(gate, tools);
-  if (!(leaseMs > 0)) throw new GateError('ARGUMENT_INVALID', 'leaseMs must be a positive number of milliseconds.');
+  if (!(leaseMs > 0 && Number.isFinite(leaseMs)))
+    throw new GateError('ARGUMENT_INVALID', 'leaseMs must be a positive number of milliseconds.');
 
   const store = asGateStore(options.store, now);
   const reader = createReader({ model, store, now, migrate });

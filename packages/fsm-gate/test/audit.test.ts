@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { signedBytes } from '../src/audit.js';
 import {
   type AuditRecord,
   type ChainedRecord,
@@ -12,6 +13,8 @@ import {
 import { aCheckoutGate, aClock, settled } from './helpers.js';
 
 const KEY = 'a secret of at least sixteen bytes';
+
+const A_RECORD: AuditRecord = { kind: 'refused', session: 'x', gate: 'checkout', state: 'empty', version: 1, time: 1 };
 
 function aChain(options: Partial<Parameters<typeof createAuditChain>[0]> = {}) {
   const records: ChainedRecord[] = [];
@@ -132,6 +135,16 @@ describe('a chain', () => {
     const head = await chain.head();
     expect(JSON.stringify(records)).not.toContain('session-id');
     expect((await replay(records, { key: KEY, head })).sessions.size).toBe(2);
+  });
+
+  it('that hides keys signs nothing for whoever chooses a key', async () => {
+    const { chain, records } = aChain({ sessions: 'hashed' });
+    const wanted = { ...A_RECORD, kind: 'forced', nextState: 'confirmed', session: 'x', seq: 1, previous: GENESIS };
+    const asSigned = new TextDecoder().decode(signedBytes(wanted));
+    chain.append({ ...A_RECORD, session: asSigned });
+    await chain.head();
+    const forged = { ...wanted, hash: records[0]?.session };
+    expect((await replay([forged], { key: KEY })).badLink).toMatchObject({ reason: 'forged' });
   });
 
   it('whose writer fails says so, and shows the gap', async () => {

@@ -155,6 +155,13 @@ describe('fsm-gate diagram', () => {
     expect(out).toContain('class s1 current');
     expect(code).toBe(0);
   });
+
+  test('exits with 2 for a state to mark that the gate has not, and names those that it has', async () => {
+    const { code, out, err } = await run('sound.json', json(SOUND), 'diagram', '--current', 'ful');
+    expect(err).toContain('--current is "ful", which is none of the states: empty, full');
+    expect(out).toBe('');
+    expect(code).toBe(2);
+  });
 });
 
 describe('the command line', () => {

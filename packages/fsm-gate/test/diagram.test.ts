@@ -36,6 +36,11 @@ const checkout = () =>
     .bindTool('cart_pay', 'payment', 'PAY');
 
 describe('the diagram of a flat gate', () => {
+  test('is accepted by Mermaid where a state has no name at all', async () => {
+    const gate = new StateMachineGate<FsmConfig>({ initial: '', states: { '': { on: { GO: 'on' } }, on: {} } });
+    await parses(toMermaid(gate, { current: '' }));
+  });
+
   test('is accepted by Mermaid and names states, events and tools', async () => {
     const diagram = toMermaid(checkout(), { current: 'payment', direction: 'LR' });
     await parses(diagram);

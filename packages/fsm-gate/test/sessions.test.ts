@@ -820,3 +820,22 @@ describe('the default reading of a result', () => {
 });
 
 afterEach(() => void vi.restoreAllMocks());
+
+it('waits and leases for longer than a timer can count, instead of not at all', async () => {
+  const delays: number[] = [];
+  const timers = { setTimeout: (_fire: () => void, ms: number) => delays.push(ms), clearTimeout: () => undefined };
+  const contention = { kind: 'wait', timeoutMs: Number.POSITIVE_INFINITY } as const;
+  const sessions = createGateSessions({ gate: aCheckoutGate(), contention, leaseMs: 1e12, timers });
+  const first = await sessions.reserve('ann', 'cart_add_item');
+  const second = sessions.reserve('ann', 'cart_add_item');
+  // Node fires a longer one at once: the wait would be over, and leases would be renewed without pause.
+  expect(delays).toEqual([2_147_483_647, 2_147_483_647]);
+  if (first.kind === 'admitted') await first.call.commit();
+  expect((await second).kind).toBe('admitted');
+  sessions.close();
+});
+
+it('takes no lease that never ends', () => {
+  const leaseMs = Number.POSITIVE_INFINITY;
+  expect(() => createGateSessions({ gate: aCheckoutGate(), leaseMs })).toThrow('leaseMs');
+});

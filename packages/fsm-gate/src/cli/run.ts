@@ -52,12 +52,19 @@ async function verify(command: Extract<Command, { kind: 'verify' }>, host: CliHo
 async function diagram(command: Extract<Command, { kind: 'diagram' }>, host: CliHost): Promise<ExitCode> {
   const gate = await loadGate(command.file, host);
   const { current, direction } = command;
-  host.out(
-    toMermaid(gate, {
-      ...(current === undefined ? {} : { current }),
-      ...(direction === undefined ? {} : { direction }),
-    }),
-  );
+  const drawn = toMermaid(gate, {
+    ...(current === undefined ? {} : { current }),
+    ...(direction === undefined ? {} : { direction }),
+  });
+  // Names are escaped, so only a marked state begins a line like this.
+  if (current !== undefined && !/^ {2}class /m.test(drawn)) {
+    const states = gate.model.states.map(({ name }) => name).join(', ');
+    throw new GateError(
+      'ARGUMENT_INVALID',
+      `--current is ${JSON.stringify(current)}, which is none of the states: ${states}.`,
+    );
+  }
+  host.out(drawn);
   return 0;
 }
 

@@ -1,4 +1,5 @@
 /** Calls that were answered with a task: each keeps its session until the task is terminal, whoever learns of that first. */
+import { MAX_DELAY_MS } from '../delay.js';
 import type { GateCall } from '../sessions-types.js';
 import { taskEnding } from './outcome.js';
 import { isRecord, type ProtocolServer } from './server.js';
@@ -35,8 +36,8 @@ export class HeldTasks {
     call: GateCall,
   ): Promise<void> {
     const { taskId, ttlMs } = task;
-    const expiry =
-      ttlMs === undefined ? undefined : this.#timers.setTimeout(() => void this.#roll(taskId, 'task expired'), ttlMs);
+    const expire = (): void => void this.#roll(taskId, 'task expired');
+    const expiry = ttlMs === undefined ? undefined : this.#timers.setTimeout(expire, Math.min(ttlMs, MAX_DELAY_MS));
     this.#held.set(taskId, { call, expiry });
     const store = taskStoreOf(this.#server);
     if (store !== undefined) {

@@ -49,7 +49,7 @@ export function factsOf(request: WireRequest, context: unknown, options: FactsOp
   return {
     method: request.method,
     // By method: a stray `name` beside a resource's `uri` must not decide what is judged.
-    name: nonEmpty(request.method === 'resources/read' ? params.uri : params.name),
+    name: asName(request.method === 'resources/read' ? params.uri : params.name),
     arguments: isRecord(params.arguments) ? params.arguments : {},
     era: options.era,
     sessionId: options.era === 'legacy' ? nonEmpty(extra.sessionId) : undefined,
@@ -69,7 +69,16 @@ export function subjectOf(auth: RequestAuth): string | undefined {
   const subject = nonEmpty(auth.extra?.sub);
   if (subject === undefined) return undefined;
   const issuer = nonEmpty(auth.extra?.iss);
-  return issuer === undefined ? subject : `${issuer}|${subject}`;
+  // Escaped, so that no other pair of issuer and subject reads the same.
+  return issuer === undefined ? subject : `${issuer.replaceAll('|', '%7C')}|${subject}`;
+}
+
+/**
+ * The text that a name of another type becomes where it is used to look something up: a fallback handler gets requests that no
+ * schema has checked, and `['cart_pay']` would find there what the gate did not.
+ */
+function asName(value: unknown): string | undefined {
+  return value === undefined || value === '' ? undefined : String(value);
 }
 
 function nonEmpty(value: unknown): string | undefined {

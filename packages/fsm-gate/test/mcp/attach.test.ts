@@ -123,6 +123,19 @@ describe.each(KINDS)('$name', (kind) => {
     expect(shop.decisions.map(({ kind: what }) => what)).toEqual(['reserved', 'committed', 'refused']);
   });
 
+  test('a tool is handed the context as the SDK made it', async () => {
+    const shop = openShop();
+    const marks: symbol[] = [];
+    shop.on('cart_add_item', ({ context }) => {
+      marks.push(...Object.getOwnPropertySymbols(context).filter((mark) => String(mark).includes('interlock')));
+      return text('added');
+    });
+    running = await kind.start(shop.spec());
+    const client = await running.connect();
+    expect(await client.call('cart_add_item')).toMatchObject({ isError: false, text: 'added' });
+    expect(marks).toEqual([]);
+  });
+
   test('a call that the fallback handler would answer is gated too', async () => {
     const shop = openShop();
     running = await kind.start(
@@ -141,6 +154,32 @@ describe.each(KINDS)('$name', (kind) => {
     expect(await client.call('cart_pay')).toMatchObject({ isError: true });
     expect(await client.call('cart_add_item')).toMatchObject({ isError: false, text: 'fallback' });
     expect(shop.moves()).toEqual(['empty → has_items']);
+  });
+
+  test('a name that is no text is judged as the text that it becomes', async () => {
+    const shop = openShop();
+    let guarded: ((request: unknown, context: unknown) => unknown) | undefined;
+    let ran = 0;
+    running = await kind.start(
+      shop.spec({
+        onServer: (server) => {
+          const target = ((server as { server?: unknown }).server ?? server) as ServerV1;
+          target.removeRequestHandler('tools/call');
+          target.fallbackRequestHandler = async () => {
+            ran += 1;
+            return text('fallback');
+          };
+          guarded = (target as unknown as { _requestHandlers: Map<string, typeof guarded> })._requestHandlers.get(
+            'tools/call',
+          );
+        },
+        attach: { check: 'off' },
+      }),
+    );
+    await running.connect();
+    const request = { method: 'tools/call', params: { name: ['cart_pay'], arguments: {} } };
+    expect(await guarded?.(request, {})).toMatchObject({ isError: true });
+    expect(ran).toBe(0);
   });
 
   test('bindings that name no registered tool stop every request, at the first one, with the reason', async () => {

@@ -10,7 +10,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { attachGate, firstStateKey, principalKey, stateKeyOfPrincipal, stateKeyOfSession } from '../../src/mcp.js';
+import {
+  attachGate,
+  firstStateKey,
+  principalKey,
+  stateKeyOfPrincipal,
+  stateKeyOfSession,
+  subjectOf,
+} from '../../src/mcp.js';
 import type { Running, ServerKind } from './harness.js';
 import { openShop, TOOLS } from './shop.js';
 import { V1_KINDS } from './v1.js';
@@ -181,4 +188,11 @@ test.each([
   expect(declared({ tools: { listChanged: false } })).toEqual({ tools: { listChanged: false } });
   expect(declared({ prompts: {} })).toEqual({ prompts: {} });
   expect(declared({ tools: {} }, 'static')).toEqual({ tools: {} });
+});
+
+test('no issuer and subject read like another pair', () => {
+  const one = subjectOf({ extra: { iss: 'https://a|b', sub: 'c' } });
+  const other = subjectOf({ extra: { iss: 'https://a', sub: 'b|c' } });
+  expect(one).not.toBe(other);
+  expect(subjectOf({ extra: { iss: 'https://a', sub: 'auth0|7' } })).toBe('https://a|auth0|7');
 });

@@ -5,7 +5,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AttachedGate, attachGate } from '../../src/mcp.js';
+import { type AttachedGate, attachGate, type McpTimers } from '../../src/mcp.js';
 import { text } from './harness.js';
 import { openShop, type Shop, TOOLS } from './shop.js';
 import { V2_KINDS } from './v2.js';
@@ -118,12 +118,16 @@ describe('a task of the sdk 1.x', () => {
 
 describe.each(V2_KINDS.filter(({ lowLevel, era }) => lowLevel && era === 'modern'))('a task of $name', (kind) => {
   /** The tasks extension of 2026-07-28: the SDK has the vocabulary, the author the handlers. */
-  async function open(status: () => Record<string, unknown>) {
+  async function open(
+    status: () => Record<string, unknown>,
+    { ttlMs, timers }: { ttlMs?: number; timers?: McpTimers } = {},
+  ) {
     const shop = openShop();
     const attached: AttachedGate[] = [];
-    shop.on('cart_add_item', () => ({ resultType: 'task', taskId: 't1', status: 'working' }));
+    shop.on('cart_add_item', () => ({ resultType: 'task', taskId: 't1', status: 'working', ttlMs }));
     const running = await kind.start(
       shop.spec({
+        ...(timers && { attach: { timers } }),
         onServer: (server, gate) => {
           attached.push(gate);
           const low = server as { setRequestHandler(method: string, schemas: unknown, handler: unknown): void };
@@ -139,6 +143,20 @@ describe.each(V2_KINDS.filter(({ lowLevel, era }) => lowLevel && era === 'modern
     await shop.until('reserved');
     return { shop, running, attached };
   }
+
+  test('that may last longer than a timer can count holds the session all the same', async () => {
+    const delays: number[] = [];
+    const month = 30 * 24 * 3_600_000;
+    const timers = {
+      setTimeout: (_fire: () => void, ms: number) => void delays.push(ms),
+      clearTimeout: () => undefined,
+    };
+    const { shop, running } = await open(() => ({ status: 'working' }), { ttlMs: month, timers });
+    // Node fires a longer one at once, and the session would be free while the task runs.
+    expect(delays).toEqual([2_147_483_647]);
+    expect(shop.decisions.map(({ kind: what }) => what)).toEqual(['reserved']);
+    await running.stop();
+  });
 
   test('holds the session until the author settles it', async () => {
     const { shop, running, attached } = await open(() => ({ status: 'working' }));
