@@ -138,7 +138,7 @@ function driverCase(
     fill: () => Promise.all(keys.map(put)),
     store: (i) => put(keys[i]!),
     load: (i) => backend.get(keys[i]!),
-    consume: (i) => backend.take(keys[i]!, { token: `token-${i}`, retainMs: 60_000 }),
+    consume: (i) => backend.take(keys[i]!, { token: `token-${i}`, retainMs: 60_000, ttlMs: LIFE_MS }),
   });
 }
 

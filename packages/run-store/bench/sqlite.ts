@@ -64,7 +64,7 @@ async function casesOf(database: SqliteDatabase, operation: Operation, bytes: nu
     prepared(database, operation, 'driver_', {
       store: (i) => driver.put(`{${i}}`, encoded, { existing: 'replace', ttlMs: LIFE_MS }),
       load: (i) => driver.get(`{${i}}`),
-      consume: (i) => driver.take(`{${i}}`, { token: `token-${i}`, retainMs: 60_000 }),
+      consume: (i) => driver.take(`{${i}}`, { token: `token-${i}`, retainMs: 60_000, ttlMs: 600_000 }),
     }),
     prepared(database, operation, 'store_', {
       store: (i) => store.store(`${i}`, state),

@@ -71,7 +71,7 @@ async function raceForOneRun(connections: readonly RunBackend[]): Promise<void> 
   await connections[0]!.put(key, value, { existing: 'replace', ttlMs: LIFE_MS });
   const taken = await Promise.all(
     Array.from({ length: TAKERS }, (_, taker) =>
-      connections[taker % connections.length]!.take(key, { token: aToken(), retainMs: 60_000 }),
+      connections[taker % connections.length]!.take(key, { token: aToken(), retainMs: 60_000, ttlMs: 600_000 }),
     ),
   );
   const winners = taken.filter((bytes) => bytes !== null);

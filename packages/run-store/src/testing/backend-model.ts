@@ -107,11 +107,14 @@ function commandsFor(fc: FastCheck, facets: ReadonlySet<Facet>, expiry: boolean)
       return { name: `put(${s.name}, ${how}, ${ttlMs})`, call: (backend) => backend.put(s.key, v, options) };
     }),
     slot.map((s): Named => ({ name: `get(${s.name})`, call: async (backend) => text(await backend.get(s.key)) })),
-    fc.tuple(slot, token, fc.option(value, { nil: undefined })).map(([s, t, v]): Named => {
-      const take = { token: t, retainMs: RETAIN_MS, ...(v ? { ifStamp: stampOf(v) } : {}) };
-      const name = `take(${s.name}, ${short(t)}${v ? ', ifStamp' : ''})`;
-      return { name, call: async (backend) => text(await backend.take(s.key, take)) };
-    }),
+    fc
+      .tuple(slot, token, fc.option(value, { nil: undefined }), fc.option(life, { nil: undefined }))
+      .map(([s, t, v, ttlMs]): Named => {
+        // With and without the life that its store gives: a driver may move by other means where runs have no end.
+        const take = { token: t, retainMs: RETAIN_MS, ttlMs, ...(v ? { ifStamp: stampOf(v) } : {}) };
+        const name = `take(${s.name}, ${short(t)}${v ? ', ifStamp' : ''}${ttlMs ? `, ${ttlMs}` : ''})`;
+        return { name, call: async (backend) => text(await backend.take(s.key, take)) };
+      }),
     fc.tuple(slot, touch).map(([s, ttlMs]): Named => {
       const options = { ttlMs, index: s.entry };
       return { name: `touch(${s.name}, ${ttlMs})`, call: (backend) => backend.touch(s.key, options) };

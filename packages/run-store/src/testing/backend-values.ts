@@ -7,7 +7,7 @@ const RETAIN_MS = 60_000;
 const replace = { existing: 'replace', ttlMs: LIFE_MS } as const;
 const keep = { existing: 'keep', ttlMs: LIFE_MS } as const;
 
-const someTake = () => ({ token: aToken(), retainMs: RETAIN_MS });
+const someTake = () => ({ token: aToken(), retainMs: RETAIN_MS, ttlMs: LIFE_MS });
 
 export function backendValueSuite(harness: RunBackendHarness): ConformanceTest[] {
   const test = (name: string, body: Parameters<typeof backendTest>[2]) => backendTest(harness, name, body);

@@ -1,5 +1,5 @@
 /** Many callers, one winner: on one object, over several connections, from several processes. */
-import { ensure, needed } from './assert.js';
+import { ConformanceError, ensure, needed } from './assert.js';
 import type { AgentRunStore, ConformanceTest, RunStoreHarness, StoreUnderTest } from './harness.js';
 import { checkHistory, describeViolation, HistoryRecorder } from './history.js';
 import { aPausedRun } from './sample-runs.js';
@@ -18,7 +18,17 @@ export function concurrencySuite(harness: RunStoreHarness): ConformanceTest[] {
       return [oneObject(harness)];
     case 'shared':
       return [oneObject(harness), severalConnections(harness), severalProcesses(harness)];
+    default:
+      throw unknownClaim(harness.capabilities.atomicConsume);
   }
+}
+
+/** A harness in JavaScript may claim anything, and what is not understood must not pass for tested. */
+function unknownClaim(claimed: never): ConformanceError {
+  return new ConformanceError(
+    'HARNESS_INCOMPLETE',
+    `capabilities.atomicConsume is ${JSON.stringify(claimed)}. Claim 'none', 'process' (one winner among the callers of one store) or 'shared' (among all connections and processes).`,
+  );
 }
 
 function oneObject(harness: RunStoreHarness): ConformanceTest {

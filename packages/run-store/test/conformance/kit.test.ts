@@ -61,6 +61,12 @@ describe('the kit rejects a store that', () => {
   });
 });
 
+test('a claim that the kit does not know is refused in words, and not passed over', () => {
+  const claimed = { ...referenceHarness.capabilities, atomicConsume: 'store' as 'shared' }; // As JavaScript may have it.
+  const register = () => describeRunStore({ ...referenceHarness, capabilities: claimed }, { runner: { describe, it } });
+  expect(register).toThrow(/atomicConsume is "store".*'shared'/);
+});
+
 describe('a runner', () => {
   test('is found in the global scope', () => {
     const seen: string[] = [];
