@@ -51,31 +51,57 @@ type Marked = Record<PropertyKey, unknown>;
 
 /**
  * Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. What can
- * be had at once is not waited for: every promise here is on the way of every call.
+ * be had at once is not waited for, and nothing here is `async`: every promise is on the way of every call.
  */
-export async function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  const { request, context, handler, boundAs, mayNest } = pending;
-  // Only where it may be asked for: it changes the shape of an object that the SDK works with, which costs more than the gate.
-  const marked: Marked | undefined = mayNest && isRecord(context) ? context : undefined;
-  if (marked !== undefined) marked[options.judging] = boundAs[0];
-  let call: GateCall | undefined;
+export function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+  if (!pending.mayNest || !isRecord(pending.context)) return judge(pending, options);
+  // Only where it is asked for: it changes the shape of an object that the SDK works with, which costs more than the gate.
+  const marked: Marked = pending.context;
+  marked[options.judging] = pending.boundAs[0];
+  return judge(pending, options).finally(() => {
+    marked[options.judging] = undefined;
+  });
+}
+
+function judge(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
   try {
     const asked = admit(pending, options);
-    const admission = isPending(asked) ? await asked : asked;
-    if (admission.kind === 'refused') return refuse(pending, admission.decision, options);
-    call = admission.call;
-    const result = await handler(request, context);
-    const ended = end(call, outcomeOfCall(request, result), pending, result, options);
-    return isPending(ended) ? await ended : ended;
+    if (!isPending(asked)) return proceed(asked, pending, options);
+    return asked.then(
+      (admission) => proceed(admission, pending, options),
+      (error: unknown) => refuse(pending, refusalOf(error, pending, options), options),
+    );
   } catch (error) {
-    // A refusal is an error already where there is no other way to say it.
-    if (call === undefined && error instanceof GateRpcError) throw error;
-    if (call === undefined) return refuse(pending, refusalOf(error, pending, options), options);
+    return promised(() => refuse(pending, refusalOf(error, pending, options), options));
+  }
+}
+
+/** Never throws, so that nothing which happens from here on is taken for a failure to decide. */
+function proceed(admission: McpAdmission, pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+  if (admission.kind === 'refused') return promised(() => refuse(pending, admission.decision, options));
+  const { call } = admission;
+  const failed = async (error: unknown): Promise<never> => {
     // Idempotent: a call that was ended stays so.
     await call.rollback('threw');
     throw error;
-  } finally {
-    if (marked !== undefined) marked[options.judging] = undefined;
+  };
+  const answered = (result: unknown): unknown => {
+    try {
+      const ended = end(call, outcomeOfCall(pending.request, result), pending, result, options);
+      return isPending(ended) ? ended.then(undefined, failed) : ended;
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  return promised(() => pending.handler(pending.request, pending.context)).then(answered, failed);
+}
+
+/** What it gives, or throws, as a promise; one that it gives is passed on as it is. */
+function promised(work: () => unknown): Promise<unknown> {
+  try {
+    return Promise.resolve(work());
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 
