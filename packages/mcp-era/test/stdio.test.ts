@@ -222,7 +222,7 @@ describe('a stdio process', () => {
   });
 
   test('that repeats a variable as it dies does not get it into the evidence', async () => {
-    const program = 'process.stderr.write(`bad key ${process.env.API_KEY}`); process.exit(1)';
+    const program = "process.stderr.write('bad key ' + process.env.API_KEY); process.exit(1)";
     const server = { command: process.execPath, args: ['-e', program], env: { API_KEY: 'hunter2-hunter2' } };
     const answer = await createStdioProbe({ ...server, timeoutMs: 60_000 })('2026-07-28');
     expect(answer).toMatchObject({ error: { message: expect.stringContaining('It said: bad key ***') } });
