@@ -124,7 +124,7 @@ export class Payments {
     const claimed = await knownOnly(this.#runs.claim(runId, { leaseMs: DECISION_LEASE_MS, owner: operator }));
     switch (claimed?.kind) {
       case 'claimed': {
-        const order = orderOf(claimed.claim.state);
+        const order = await orderOrRelease(claimed.claim);
         const outcome: PaymentOutcome = {
           sessionKey: order.sessionKey,
           ...(decision.kind === 'approve'
@@ -176,6 +176,16 @@ function orderOf(state: AgentRunState): PaymentOrder {
   const order = orderSchema.safeParse(state.meta);
   if (order.success) return order.data;
   throw new Error(`This run is no payment: its meta is not an order (${z.prettifyError(order.error)}).`);
+}
+
+/** A run that is no payment is nobody's to hold: its claim is given back before the error goes out. */
+async function orderOrRelease(claim: { state: AgentRunState; release(): Promise<unknown> }): Promise<PaymentOrder> {
+  try {
+    return orderOf(claim.state);
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
 }
 
 function outcomeOf(value: unknown): PaymentOutcome {

@@ -22,6 +22,10 @@ describe('the payments that wait', () => {
     expect(waiting.payments.map((payment) => payment.runId)).toEqual([runId]);
     expect(waiting.unreadable).toMatchObject([{ runId: 'foreign' }]);
     expect(String(waiting.unreadable[0]?.error)).toContain('amount');
+    // A decision on it names the field each time and leaves no claim behind.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(payments.decide('foreign', { kind: 'approve' }, 'operator')).rejects.toThrow('amount');
+    }
   });
 });
 
