@@ -1,6 +1,7 @@
 /** Composes the five packages into one shop: storage, gate, payments, tools, upstreams. Knows nothing of transports. */
-import { createGateSessions, type GateSessions } from '@mcp-interlock/fsm-gate';
+
 import { attachGate, type RefusalRenderer, textOfRefusal } from '@mcp-interlock/fsm-gate/mcp';
+import { createGateSessions, type GateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { toolError } from '@mcp-interlock/responses';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { checkoutGate } from './gate.js';

@@ -57,7 +57,7 @@ export async function startHttp(demo: Demo, options: DemoOptions, log: (line: st
   sweep.unref();
 
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url: `http://${reachable(options.host)}:${port}`,
     operatorToken,
     async close() {
       clearInterval(sweep);
@@ -66,6 +66,13 @@ export async function startHttp(demo: Demo, options: DemoOptions, log: (line: st
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** Where this machine reaches what listens on `host`: "every interface" is no place to go to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 interface AppParts {

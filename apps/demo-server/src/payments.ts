@@ -1,5 +1,12 @@
 /** Payments: small ones are made at once, large ones wait in the run-store until an operator has decided. */
-import { type AgentRunState, newAgentRunId, type RunStore, RunStoreError } from '@mcp-interlock/run-store';
+import {
+  type AgentRunState,
+  newAgentRunId,
+  OutcomeUnknownError,
+  type RunScope,
+  type RunStore,
+  RunStoreError,
+} from '@mcp-interlock/run-store';
 import { z } from 'zod';
 
 const orderSchema = z.object({
@@ -54,6 +61,8 @@ export type PaymentProgress =
 
 /** One decision may take this long before another operator may try, in milliseconds. */
 const DECISION_LEASE_MS = 30_000;
+/** A store whose answers are lost this often in a row is down, and the agent is told so. */
+const STORE_ATTEMPTS = 3;
 const TENANT = 'demo';
 
 export class Payments {
@@ -84,8 +93,23 @@ export class Payments {
       pendingApprovalToolCall: { toolCall, isClientTool: false },
       meta: order,
     };
-    await this.#runs.store(runId, state, { scope: scopeOf(order.principal), ifAbsent: true });
+    await this.#storeOnce(runId, state, scopeOf(order.principal));
     return runId;
+  }
+
+  /**
+   * Where a reply was lost, the run is stored again under the same id, which finds the first one or makes it. An error
+   * instead would let the agent pay again, beside a run that an operator can still approve.
+   */
+  async #storeOnce(runId: string, state: AgentRunState, scope: RunScope): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#runs.store(runId, state, { scope, ifAbsent: true });
+      } catch (error) {
+        if (attempt > 1 && error instanceof RunStoreError && error.code === 'RUN_EXISTS') return;
+        if (!(error instanceof OutcomeUnknownError) || attempt === STORE_ATTEMPTS) throw error;
+      }
+    }
   }
 
   /** Looks at a paused payment without touching it. */
@@ -167,7 +191,7 @@ async function knownOnly<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function scopeOf(principal: string) {
+function scopeOf(principal: string): RunScope {
   return { tenant: TENANT, principal };
 }
 

@@ -1,9 +1,9 @@
 /** Where state lives: embedded by default, a SQLite file for what must survive a restart, or one Redis for everything. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GateStore } from '@mcp-interlock/fsm-gate';
-import { memoryGateStore } from '@mcp-interlock/fsm-gate';
 import { redisGateStore } from '@mcp-interlock/fsm-gate/redis';
+import type { GateStore } from '@mcp-interlock/fsm-gate/sessions';
+import { memoryGateStore } from '@mcp-interlock/fsm-gate/sessions';
 import { createMcpEraCache, type MCPEraCache } from '@mcp-interlock/mcp-era';
 import { createStoreEraCache } from '@mcp-interlock/mcp-era/store';
 import { type AgentRunState, createRunStore, memoryRunBackend, type RunStore } from '@mcp-interlock/run-store';

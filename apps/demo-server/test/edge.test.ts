@@ -19,6 +19,12 @@ describe('the HTTP edge', () => {
     expect(await statusOf(`${server.url}/mcp`, { origin: server.url })).toBe(405);
   });
 
+  it.each(['127.0.0.1', '0.0.0.0'])('names an address that a browser can open when it listens on %s', async (host) => {
+    const { server } = await aRunningDemo({ host });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
   it('answers a request of an unknown session with 404, so that the client starts anew', async () => {
     const { server } = await aRunningDemo();
     const response = await fetch(`${server.url}/mcp`, {

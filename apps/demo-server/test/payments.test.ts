@@ -1,4 +1,4 @@
-import { type AgentRunState, createRunStore, memoryRunBackend } from '@mcp-interlock/run-store';
+import { type AgentRunState, createRunStore, memoryRunBackend, OutcomeUnknownError } from '@mcp-interlock/run-store';
 import { describe, expect, it } from 'vitest';
 import { Payments } from '../src/payments.js';
 
@@ -28,6 +28,34 @@ describe('the payments that wait', () => {
     }
   });
 });
+
+describe('a payment whose answer from the store is lost', () => {
+  it('waits once, under the id that the agent is given', async () => {
+    const runs = aStore();
+    const payments = new Payments(losing(runs, 2));
+    const runId = await payments.park(order);
+    expect((await payments.waiting()).payments.map((payment) => payment.runId)).toEqual([runId]);
+  });
+
+  it('is an error when the store never answers', async () => {
+    await expect(new Payments(losing(aStore(), Number.POSITIVE_INFINITY)).park(order)).rejects.toThrow(
+      OutcomeUnknownError,
+    );
+  });
+});
+
+/** The store does what it is asked; the first answers do not arrive. */
+function losing(runs: ReturnType<typeof aStore>, answers: number): typeof runs {
+  const store = runs.store.bind(runs);
+  let left = answers;
+  runs.store = async (...args) => {
+    const stored = store(...args);
+    if (left-- <= 0) return stored;
+    await stored.catch(() => {});
+    throw new OutcomeUnknownError('store');
+  };
+  return runs;
+}
 
 function aStore() {
   return createRunStore<AgentRunState>({ backend: memoryRunBackend({ maxRuns: 1_000 }), ttlSeconds: 60 });
