@@ -1,14 +1,23 @@
-/** The core entry of every package runs anywhere: it bundles for the browser and imports nothing of Node. */
+/** The core entry of every package runs anywhere, and so do those beside it that say so: no Node, no peer, no file system. */
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { publishedPackages } from '../scripts/packages.mjs';
 
-describe.each(publishedPackages())('$name', ({ folder, manifest }) => {
-  it('bundles its core entry for the browser without a node: import, a peer, or a Node global', async () => {
+/** Entries that promise what the core promises; all others may need a runtime, a driver or an SDK. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  '@mcp-interlock/fsm-gate': ['./sessions', './verify', './diagram', './audit', './mcp'],
+};
+
+const entries = publishedPackages().flatMap(({ name, folder, manifest }) =>
+  ['.', ...(ALSO[name] ?? [])].map((entry) => ({ name, folder, manifest, entry })),
+);
+
+describe.each(entries)('$name, $entry', ({ folder, manifest, entry }) => {
+  it('bundles for the browser without a node: import, a peer, or a Node global', async () => {
     const peers = Object.keys(manifest.peerDependencies ?? {});
     const result = await build({
-      entryPoints: [join(folder, manifest.exports['.'].default)],
+      entryPoints: [join(folder, manifest.exports[entry].default)],
       bundle: true,
       write: false,
       format: 'esm',

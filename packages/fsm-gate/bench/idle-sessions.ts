@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { createGateSessions, memoryGateStore, StateMachineGate } from '../src/index.js';
+import { StateMachineGate } from '../src/index.js';
+import { createGateSessions, memoryGateStore } from '../src/sessions/index.js';
 
 const SESSIONS = 100_000;
 const TARGET_BYTES = 500;

@@ -2,9 +2,9 @@
  * What the gate costs at the wire: lists against a bare filter, calls against the ungated server. It is measured as it is
  * published: the loader that runs this file would slow down ours and not the SDKs.
  */
-
-import { createGateSessions, type FsmConfig, type GateSessions, StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { type FsmConfig, StateMachineGate } from '@mcp-interlock/fsm-gate';
 import { attachGate } from '@mcp-interlock/fsm-gate/mcp';
+import { createGateSessions, type GateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { compare } from '@mcp-interlock/test-kit/bench';
 import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';

@@ -3,8 +3,9 @@ import { compare } from '@mcp-interlock/test-kit/bench';
 import { findRedis, startRedis } from '@mcp-interlock/test-kit/redis';
 import { startTcpProxy } from '@mcp-interlock/test-kit/tcp-proxy';
 import { Redis } from 'ioredis';
-import { createGateSessions, StateMachineGate } from '../src/index.js';
+import { StateMachineGate } from '../src/index.js';
 import { redisGateStore } from '../src/redis.js';
+import { createGateSessions } from '../src/sessions/index.js';
 
 const OPERATIONS = 100;
 

@@ -1,14 +1,8 @@
 /** Every decision to a file, as a chain that shows any change, and to OpenTelemetry, as a span for each call. */
 import { appendFile, readFile } from 'node:fs/promises';
-import {
-  type AuditRecord,
-  createAuditChain,
-  createGateSessions,
-  type GateSessions,
-  type Replay,
-  replay,
-  type StateMachineGate,
-} from '@mcp-interlock/fsm-gate';
+import type { StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { type AuditRecord, createAuditChain, type Replay, replay } from '@mcp-interlock/fsm-gate/audit';
+import { createGateSessions, type GateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 
 /** Sessions whose decisions are kept in `file` (one JSON record a line) and traced. */

@@ -1,6 +1,7 @@
 /** State across calls in the way of the 2026-07-28 protocol: a handle that the server hands out and the model passes back. */
-import { createGateSessions, StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { StateMachineGate } from '@mcp-interlock/fsm-gate';
 import { attachGate, createStateHandles, stateKeyOfArgument } from '@mcp-interlock/fsm-gate/mcp';
+import { createGateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 /** A whole XState machine as a gate: guards look at the context and at the arguments of a call. */
-import { createGateSessions } from '@mcp-interlock/fsm-gate';
+import { createGateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { machineGate } from '@mcp-interlock/fsm-gate/xstate';
 import { assign, setup } from 'xstate';
 

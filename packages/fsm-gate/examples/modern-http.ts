@@ -1,6 +1,7 @@
 /** Modern HTTP with authorization: what is closed leaves the principal's list, and the principal's listeners hear of changes. */
-import { createGateSessions, StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { StateMachineGate } from '@mcp-interlock/fsm-gate';
 import { attachGate, createPrincipalHandlers } from '@mcp-interlock/fsm-gate/mcp';
+import { createGateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 

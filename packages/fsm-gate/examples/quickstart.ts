@@ -1,5 +1,6 @@
 /** One gate, many sessions: a checkout that cannot be paid before it has been checked out. */
-import { createGateSessions, refusalText, StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { refusalText, StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { createGateSessions } from '@mcp-interlock/fsm-gate/sessions';
 
 const gate = new StateMachineGate({
   id: 'checkout',

@@ -1,6 +1,7 @@
 /** A server over stdio, for clients of both protocol eras. With an older `McpServer` or `Server`, attachGate is called the same way. */
-import { createGateSessions, StateMachineGate } from '@mcp-interlock/fsm-gate';
+import { StateMachineGate } from '@mcp-interlock/fsm-gate';
 import { attachGate } from '@mcp-interlock/fsm-gate/mcp';
+import { createGateSessions } from '@mcp-interlock/fsm-gate/sessions';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';

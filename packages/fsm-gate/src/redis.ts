@@ -1,8 +1,8 @@
 /** Sessions in Redis: every step is one atomic script on one key, so that any number of processes may serve a session. */
 import { GateError } from './errors.js';
 import { COMMIT, FORCE, RELEASE, RENEW, RESERVE } from './redis/scripts.js';
+import type { GateStore, ReserveOutcome, StoreChange, StoredSession } from './sessions/store.js';
 import type { FsmSnapshot } from './snapshot.js';
-import type { GateStore, ReserveOutcome, StoreChange, StoredSession } from './store.js';
 
 /** The part of ioredis (`Redis` or `Cluster`, 5 or 6) that is used. */
 export interface RedisClient {

@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signedBytes } from '../src/audit.js';
-import {
-  type AuditRecord,
-  type ChainedRecord,
-  createAuditChain,
-  createGateSessions,
-  GENESIS,
-  memoryGateStore,
-  replay,
-} from '../src/index.js';
+import { signedBytes } from '../src/audit/audit.js';
+import { type AuditRecord, type ChainedRecord, createAuditChain, GENESIS, replay } from '../src/audit/index.js';
+import { createGateSessions, memoryGateStore } from '../src/sessions/index.js';
 import { aCheckoutGate, aClock, settled } from './helpers.js';
 
 const KEY = 'a secret of at least sixteen bytes';

@@ -6,7 +6,8 @@ import type {
   FsmStateStore as FsmStateStoreExport,
   TransitionResult as TransitionResultExport,
 } from '../src/index.js';
-import { createGateSessions, initFsmEngine, resetXStateCache, StateMachineGate } from '../src/index.js';
+import { initFsmEngine, resetXStateCache, StateMachineGate } from '../src/index.js';
+import { createGateSessions } from '../src/sessions/index.js';
 
 interface Config {
   id?: string;

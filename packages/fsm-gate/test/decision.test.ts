@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, explorePaths, type FsmConfig, openTools, refusalText, StateMachineGate, wayTo } from '../src/index.js';
+import { decide, type FsmConfig, openTools, refusalText, StateMachineGate, wayTo } from '../src/index.js';
+import { explorePaths } from '../src/verify/index.js';
 import { configs } from './arbitraries.js';
 import { aCheckoutGate } from './helpers.js';
 

@@ -1,5 +1,6 @@
 /** What several suites of this package arrange with. */
-import { type FsmSnapshot, type FsmStateStore, type GateTimers, StateMachineGate } from '../src/index.js';
+import { type FsmSnapshot, type FsmStateStore, StateMachineGate } from '../src/index.js';
+import type { GateTimers } from '../src/sessions/index.js';
 
 /** A checkout with three gated tools; `cart_view` is bound without an event. */
 export function aCheckoutGate() {

@@ -1,7 +1,8 @@
 /** The interlock under random load: several processes, calls that fail, stall or die with their process. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AuditRecord, createGateSessions, type GateSessions, memoryGateStore } from '../src/index.js';
+import type { AuditRecord } from '../src/audit/index.js';
+import { createGateSessions, type GateSessions, memoryGateStore } from '../src/sessions/index.js';
 import { aCheckoutGate, aClock } from './helpers.js';
 
 interface Call {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GateStore, memoryGateStore } from '../src/index.js';
+import { type GateStore, memoryGateStore } from '../src/sessions/index.js';
 
 const START = { state: 'start', updatedAt: 0 };
 

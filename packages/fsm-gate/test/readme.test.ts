@@ -34,7 +34,7 @@ describe('the README', () => {
     };
     const options = [
       ...optionsOf('src/mcp/attach.ts', 'AttachGateOptions'),
-      ...optionsOf('src/sessions-types.ts', 'GateSessionsOptions'),
+      ...optionsOf('src/sessions/sessions-types.ts', 'GateSessionsOptions'),
     ];
     expect(options.length).toBeGreaterThan(18);
     for (const option of options.filter((name) => !onlyForTests.has(name)))

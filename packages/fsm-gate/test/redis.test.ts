@@ -3,8 +3,8 @@ import { startRedis } from '@mcp-interlock/test-kit/redis';
 import { startTcpProxy } from '@mcp-interlock/test-kit/tcp-proxy';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createGateSessions, type GateSessionsOptions, type SessionChange } from '../src/index.js';
 import { redisGateStore } from '../src/redis.js';
+import { createGateSessions, type GateSessionsOptions, type SessionChange } from '../src/sessions/index.js';
 import { aCheckoutGate, deferred } from './helpers.js';
 
 const url = inject('redisUrl') ?? '';

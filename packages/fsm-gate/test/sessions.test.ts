@@ -1,16 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { AuditRecord } from '../src/audit/index.js';
+import { EffectNotRecordedError, GateError, type RefusedDecision, StateMachineGate } from '../src/index.js';
 import {
-  type AuditRecord,
   createGateSessions,
-  EffectNotRecordedError,
-  GateError,
   type GateSessionsOptions,
   memoryGateStore,
   outcomeOfResult,
-  type RefusedDecision,
   type SessionChange,
-  StateMachineGate,
-} from '../src/index.js';
+} from '../src/sessions/index.js';
 import { aCheckoutGate, aClock, aStateStore, deferred, settled } from './helpers.js';
 
 const TOOLS = ['cart_add_item', 'cart_checkout', 'cart_pay', 'cart_view', 'search'];

@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type GateStore, memoryGateStore, serialisedStore } from '../src/index.js';
 import { redisGateStore } from '../src/redis.js';
+import { type GateStore, memoryGateStore, serialisedStore } from '../src/sessions/index.js';
 import { gateStoreChecks, type StoreUnderTest } from '../src/testing/index.js';
 import { aStateStore } from './helpers.js';
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { getSimplePaths } from 'xstate/graph';
-import { assertSound, explorePaths, type FsmConfig, StateMachineGate, verifyGate } from '../src/index.js';
+import { type FsmConfig, StateMachineGate } from '../src/index.js';
+import { assertSound, explorePaths, verifyGate } from '../src/verify/index.js';
 import { configs } from './arbitraries.js';
 import { aCheckoutGate } from './helpers.js';
 

@@ -1,7 +1,8 @@
 /** A machine made with `setup()` makes state paths, tags and events part of the gate's type. */
 import { describe, expectTypeOf, it } from 'vitest';
 import { createMachine, setup } from 'xstate';
-import { createGateSessions, verifyGate } from '../src/index.js';
+import { createGateSessions } from '../src/sessions/index.js';
+import { verifyGate } from '../src/verify/index.js';
 import { machineGate } from '../src/xstate.js';
 
 const machine = setup({

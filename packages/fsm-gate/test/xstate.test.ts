@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { assign, createActor, createMachine, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate';
-import { createGateSessions, decide, explorePaths, memoryGateStore, refusalText, verifyGate } from '../src/index.js';
+import { decide, refusalText } from '../src/index.js';
+import { createGateSessions, memoryGateStore } from '../src/sessions/index.js';
+import { explorePaths, verifyGate } from '../src/verify/index.js';
 import { machineGate } from '../src/xstate.js';
 import { settled } from './helpers.js';
 

@@ -1,7 +1,7 @@
 /** Carries out a command line. */
 import { toMermaid } from '../diagram.js';
 import { GateError } from '../errors.js';
-import { type GateFinding, verifyGate } from '../verify.js';
+import { type GateFinding, verifyGate } from '../verify/verify.js';
 import { type Command, parseArgs, USAGE } from './args.js';
 import { LoadError, type LoadHost, loadGate } from './load.js';
 

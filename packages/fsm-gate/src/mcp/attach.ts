@@ -1,5 +1,5 @@
 /** `attachGate`: puts a gate before the tools, prompts and resources of an SDK server. */
-import type { GateSessions } from '../sessions-types.js';
+import type { GateSessions } from '../sessions/sessions-types.js';
 import { GateAttachError } from './errors.js';
 import { GateGuard } from './guard.js';
 import { interceptRequests } from './interception.js';

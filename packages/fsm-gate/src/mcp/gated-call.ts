@@ -1,6 +1,6 @@
 /** One call through the gate: reserve, run the handler, then commit, roll back, release or hold. */
 import { type Awaitable, isPending } from '../awaitable.js';
-import type { GateCall, GateSessions } from '../sessions-types.js';
+import type { GateCall, GateSessions } from '../sessions/sessions-types.js';
 import { GateRpcError } from './errors.js';
 import type { HeldTasks } from './held-tasks.js';
 import type { StoredHandler, WireRequest } from './interception.js';

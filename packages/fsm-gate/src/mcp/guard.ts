@@ -1,6 +1,6 @@
 /** What stands before one server: judges its lists and calls, and knows when its connection ends. */
 import type { Awaitable } from '../awaitable.js';
-import type { GateSessions } from '../sessions-types.js';
+import type { GateSessions } from '../sessions/sessions-types.js';
 import type { AttachSettings } from './attach.js';
 import { GateAttachError } from './errors.js';
 import { type GatedCallOptions, isBeingJudged, type PendingCall, runGated } from './gated-call.js';

@@ -1,6 +1,6 @@
 /** Calls that were answered with a task: each keeps its session until the task is terminal, whoever learns of that first. */
-import { MAX_DELAY_MS } from '../delay.js';
-import type { GateCall } from '../sessions-types.js';
+import { MAX_DELAY_MS } from '../sessions/delay.js';
+import type { GateCall } from '../sessions/sessions-types.js';
 import { taskEnding } from './outcome.js';
 import { isRecord, type ProtocolServer } from './server.js';
 import type { McpTimers } from './timers.js';

@@ -1,5 +1,5 @@
 /** Tells clients that a list changed: only those whose list it is, only when what they saw is no longer so, once for a burst. */
-import type { GateSessions } from '../sessions-types.js';
+import type { GateSessions } from '../sessions/sessions-types.js';
 import { type GatedList, listOf } from './names.js';
 import { declaredListChanged, type ProtocolServer } from './server.js';
 import type { Coalescer } from './timers.js';

@@ -1,6 +1,6 @@
 /** Compares what is bound with what is registered, once, before the first request is answered. */
-import type { GateSessions } from '../sessions-types.js';
-import { verifyGate } from '../verify.js';
+import type { GateSessions } from '../sessions/sessions-types.js';
+import { verifyGate } from '../verify/verify.js';
 import { GateAttachError } from './errors.js';
 import type { InterceptedServer, WireRequest } from './interception.js';
 import { listOf, mayComeFrom, promptName, resourceName } from './names.js';

@@ -1,5 +1,5 @@
 /** The two assertions of the kit, free of any test runner. */
-import type { ReserveOutcome } from '../store.js';
+import type { ReserveOutcome } from '../sessions/store.js';
 
 /** Compares as JSON does, without regard to the order of keys. */
 export function equal(actual: unknown, expected: unknown, what: string): void {

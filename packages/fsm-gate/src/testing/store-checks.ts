@@ -1,6 +1,6 @@
 /** The contract of a `GateStore` as checks for any test runner. */
+import type { GateStore, ReserveOutcome, ReserveRequest } from '../sessions/store.js';
 import type { FsmSnapshot } from '../snapshot.js';
-import type { GateStore, ReserveOutcome, ReserveRequest } from '../store.js';
 import { equal, granted } from './assert.js';
 import { agreesWithModel } from './store-model.js';
 

@@ -1,7 +1,7 @@
 /** Runs random operations of several callers on a store and on the simplest model of one, and compares every answer. */
 import { GateError } from '../errors.js';
+import type { CommitOutcome, GateStore, ReserveOutcome, StoredSession } from '../sessions/store.js';
 import type { FsmSnapshot } from '../snapshot.js';
-import type { CommitOutcome, GateStore, ReserveOutcome, StoredSession } from '../store.js';
 import { equal } from './assert.js';
 import type { StoreUnderTest } from './store-checks.js';
 

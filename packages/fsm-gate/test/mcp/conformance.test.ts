@@ -16,14 +16,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type AuditRecord,
-  createGateSessions,
-  type FsmConfig,
-  type GateSessions,
-  StateMachineGate,
-} from '../../src/index.js';
+import type { AuditRecord } from '../../src/audit/index.js';
+import { type FsmConfig, StateMachineGate } from '../../src/index.js';
 import { attachGate, promptName, resourceName } from '../../src/mcp.js';
+import { createGateSessions, type GateSessions } from '../../src/sessions/index.js';
 import { conformanceServer, type Triggers } from './conformance/fixture.js';
 
 /** Needs Node 22 and is far too large to be everybody's dependency: it is fetched when this runs. */

@@ -1,6 +1,6 @@
 /** What a behaviour test says of a server and a client, whatever SDK they are made with. */
-import type { GateSessions } from '../../src/index.js';
 import type { AttachedGate, AttachGateOptions, McpTimers } from '../../src/mcp.js';
+import type { GateSessions } from '../../src/sessions/index.js';
 
 /** A tool's or prompt's answer, as its author writes it. */
 export type Answer = Record<string, unknown>;

@@ -1,11 +1,7 @@
 /** A checkout with its sessions and a record of what happened to them. */
-import {
-  type AuditRecord,
-  createGateSessions,
-  type FsmConfig,
-  type GateSessions,
-  StateMachineGate,
-} from '../../src/index.js';
+import type { AuditRecord } from '../../src/audit/index.js';
+import { type FsmConfig, StateMachineGate } from '../../src/index.js';
+import { createGateSessions, type GateSessions } from '../../src/sessions/index.js';
 import { type Answer, type Call, Counter, ManualTimers, type ServerSpec, type ToolSpec, text } from './harness.js';
 
 export interface Shop {

@@ -1,5 +1,5 @@
 /** What the parent and the workers tell each other. */
-import type { AuditRecord } from '../../src/index.js';
+import type { AuditRecord } from '../../src/audit/index.js';
 
 /** Where a process can die. */
 export type Phase =

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { AuditRecord } from '../../src/index.js';
+import type { AuditRecord } from '../../src/audit/index.js';
 import type { FromWorker, Phase, ToWorker } from './messages.js';
 
 let ids = 0;

@@ -3,8 +3,9 @@
  * that it was told to be killed in.
  */
 import { Redis } from 'ioredis';
-import { createGateSessions, type GateStore, StateMachineGate } from '../../src/index.js';
+import { StateMachineGate } from '../../src/index.js';
 import { redisGateStore } from '../../src/redis.js';
+import { createGateSessions, type GateStore } from '../../src/sessions/index.js';
 import type { FromWorker, Phase, ToWorker } from './messages.js';
 
 const [url = '', prefix = '', leaseMs = '60000'] = process.argv.slice(2);

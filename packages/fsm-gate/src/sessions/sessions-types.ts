@@ -1,10 +1,9 @@
 /** The face of `createGateSessions`: many sessions of one gate, each call an interlocked reserve → execute → commit. */
-
-import type { AuditRecord } from './audit-types.js';
-import type { Awaitable } from './awaitable.js';
-import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
-import type { GateLike, GateModel } from './model.js';
-import type { FsmSnapshot, FsmStateStore, TransitionResult } from './snapshot.js';
+import type { AuditRecord } from '../audit/audit-types.js';
+import type { Awaitable } from '../awaitable.js';
+import type { AllowedDecision, GateDecision, RefusedDecision } from '../decision-types.js';
+import type { GateLike, GateModel } from '../model.js';
+import type { FsmSnapshot, FsmStateStore, TransitionResult } from '../snapshot.js';
 import type { GateStore } from './store.js';
 
 /** What happens to a call that moves a session while another such call is in flight. */

@@ -1,6 +1,6 @@
 /** A hash chain over decisions: each record carries an HMAC over itself and the link before it, so that none can be changed. */
+import { GateError } from '../errors.js';
 import type { AuditRecord } from './audit-types.js';
-import { GateError } from './errors.js';
 
 /** A record with its place in the chain. */
 export interface ChainedRecord extends AuditRecord {

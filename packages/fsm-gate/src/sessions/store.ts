@@ -1,6 +1,6 @@
 /** The contract of a store that can arbitrate: one slot a session, with a version, a lease and a fencing token. */
-import type { Awaitable } from './awaitable.js';
-import type { FsmSnapshot } from './snapshot.js';
+import type { Awaitable } from '../awaitable.js';
+import type { FsmSnapshot } from '../snapshot.js';
 
 /** What a store holds of one session. */
 export interface StoredSession {

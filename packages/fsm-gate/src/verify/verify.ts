@@ -1,7 +1,7 @@
 /** Proves a gate before its first call: what can never happen, and what was surely meant otherwise. */
-import { GateError } from './errors.js';
-import { exploreStates, type StateGraph } from './graph.js';
-import type { GateLike, GateModel } from './model.js';
+import { GateError } from '../errors.js';
+import { exploreStates, type StateGraph } from '../graph.js';
+import type { GateLike, GateModel } from '../model.js';
 
 /** What was found wrong. `error`: the gate cannot do what was written. `warning`: it can, but hardly what was meant. */
 export interface GateFinding {

@@ -1,6 +1,6 @@
 /** Makes a plain `load`/`save` store do for one process: leases in memory, snapshots in the store. */
+import type { FsmSnapshot, FsmStateStore } from '../snapshot.js';
 import { memoryGateStore } from './memory-store.js';
-import type { FsmSnapshot, FsmStateStore } from './snapshot.js';
 import type { GateStore, StoredSession } from './store.js';
 
 /**

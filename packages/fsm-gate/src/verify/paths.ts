@@ -1,7 +1,7 @@
 /** Every way through a gate, for the author's own tests. */
-import { exploreStates } from './graph.js';
-import type { GateLike } from './model.js';
-import type { FsmSnapshot } from './snapshot.js';
+import { exploreStates } from '../graph.js';
+import type { GateLike } from '../model.js';
+import type { FsmSnapshot } from '../snapshot.js';
 
 /** One step of a path. */
 export interface PathStep {

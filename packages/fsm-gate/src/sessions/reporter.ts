@@ -1,11 +1,10 @@
 /** Tells the audit of every decision, and listeners of every change; neither can disturb a call. */
-
-import type { AuditRecord } from './audit-types.js';
-import { isPending } from './awaitable.js';
-import type { GateDecision, RefusedDecision } from './decision-types.js';
-import type { GateModel } from './model.js';
+import type { AuditRecord } from '../audit/audit-types.js';
+import { isPending } from '../awaitable.js';
+import type { GateDecision, RefusedDecision } from '../decision-types.js';
+import type { GateModel } from '../model.js';
+import type { FsmSnapshot } from '../snapshot.js';
 import type { SessionChange } from './sessions-types.js';
-import type { FsmSnapshot } from './snapshot.js';
 
 /** The state of a session whose bytes could not be read. */
 export const UNREADABLE: string = '(unreadable)';

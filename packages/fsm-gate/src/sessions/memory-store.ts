@@ -1,5 +1,5 @@
 /** Sessions in this process's memory: bounded, least recently used out first, with an optional time to live. */
-import type { FsmSnapshot } from './snapshot.js';
+import type { FsmSnapshot } from '../snapshot.js';
 import type { CommitOutcome, GateStore, ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
 
 /** Options of `memoryGateStore`. */

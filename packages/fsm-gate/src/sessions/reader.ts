@@ -1,8 +1,8 @@
 /** Reads a session and makes sure that what the store gave belongs to this gate. */
-import { type Awaitable, isPending } from './awaitable.js';
-import { GateError } from './errors.js';
-import type { GateModel } from './model.js';
-import type { FsmSnapshot } from './snapshot.js';
+import { type Awaitable, isPending } from '../awaitable.js';
+import { GateError } from '../errors.js';
+import type { GateModel } from '../model.js';
+import type { FsmSnapshot } from '../snapshot.js';
 import type { GateStore, StoredSession } from './store.js';
 
 /** Trusted sessions out of an untrusted store. */

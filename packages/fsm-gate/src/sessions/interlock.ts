@@ -1,14 +1,14 @@
 /** Takes a session's lease for a call: waits for it as the contention option says, then decides on the state found under it. */
-import { type Awaitable, isPending } from './awaitable.js';
+import { type Awaitable, isPending } from '../awaitable.js';
+import { openTools } from '../decision.js';
+import type { AllowedDecision, GateDecision, RefusedDecision } from '../decision-types.js';
+import type { FsmSnapshot } from '../snapshot.js';
 import { type CallEnd, type CallHost, type HeldWish, LeasedCall } from './call.js';
-import { openTools } from './decision.js';
-import type { AllowedDecision, GateDecision, RefusedDecision } from './decision-types.js';
 import { MAX_DELAY_MS } from './delay.js';
 import { KeyedQueue, type Leave } from './queue.js';
 import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
 import type { Contention, GateTimers } from './sessions-types.js';
-import type { FsmSnapshot } from './snapshot.js';
 import type { ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
 
 /** How often a store is asked again while another process holds the session, in milliseconds. */

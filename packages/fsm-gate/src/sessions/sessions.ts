@@ -1,13 +1,15 @@
 /** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
-import { type Awaitable, isPending } from './awaitable.js';
-import { eventOf } from './binding.js';
+import { type Awaitable, isPending } from '../awaitable.js';
+import { eventOf } from '../binding.js';
+import { decide } from '../decision.js';
+import type { AllowedDecision, GateDecision } from '../decision-types.js';
+import { GateError } from '../errors.js';
+import type { GateEvent, ToolBinding } from '../model.js';
+import type { FsmSnapshot } from '../snapshot.js';
+import { assertSound } from '../verify/verify.js';
 import { FreeCall, type HeldWish } from './call.js';
-import { decide } from './decision.js';
-import type { AllowedDecision, GateDecision } from './decision-types.js';
-import { GateError } from './errors.js';
 import { createInterlock } from './interlock.js';
 import { memoryGateStore } from './memory-store.js';
-import type { GateEvent, ToolBinding } from './model.js';
 import { outcomeOfResult } from './outcome.js';
 import { checkKey, createReader } from './reader.js';
 import { createReporter, UNREADABLE } from './reporter.js';
@@ -23,10 +25,8 @@ import type {
   RunOutcome,
   SessionView,
 } from './sessions-types.js';
-import type { FsmSnapshot } from './snapshot.js';
 import { serialisedStore } from './state-store.js';
 import type { GateStore, StoredSession } from './store.js';
-import { assertSound } from './verify.js';
 
 const NO_OPTIONS: CallOptions = {};
 

@@ -1,10 +1,10 @@
 /** A call between its reservation and its end: keeps its lease alive, then moves the session or leaves it. */
-import { type Awaitable, isPending } from './awaitable.js';
-import type { AllowedDecision } from './decision-types.js';
-import { EffectNotRecordedError } from './errors.js';
-import type { GateEvent, GateModel, GateStep } from './model.js';
+import { type Awaitable, isPending } from '../awaitable.js';
+import type { AllowedDecision } from '../decision-types.js';
+import { EffectNotRecordedError } from '../errors.js';
+import type { GateEvent, GateModel, GateStep } from '../model.js';
+import type { FsmSnapshot, TransitionResult } from '../snapshot.js';
 import type { CallToken, GateCall, OperatorNote } from './sessions-types.js';
-import type { FsmSnapshot, TransitionResult } from './snapshot.js';
 import type { CommitOutcome, GateStore, StoredSession } from './store.js';
 
 /** What a call needs of the sessions that it belongs to. */

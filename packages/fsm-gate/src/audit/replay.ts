@@ -1,6 +1,6 @@
 /** Reads an audit chain back: proves it link by link, and rebuilds where every session stood. */
+import type { GateLike, GateModel } from '../model.js';
 import { type AuditHead, auditKey, type ChainedRecord, GENESIS, type HmacKey, signedBytes } from './audit.js';
-import type { GateLike, GateModel } from './model.js';
 
 /** Options of `replay`. */
 export interface ReplayOptions {
