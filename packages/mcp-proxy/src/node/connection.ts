@@ -2,6 +2,7 @@
 import type { Client, LoggingLevel, RequestOptions } from '@modelcontextprotocol/client';
 import { McpConnectionError } from '../errors.js';
 import type { IMcpCallOptions, IMcpServer, IMcpToolInfo } from '../types.js';
+import { CANCELLED, withNeutralSignal, withTimeout } from './bounded.js';
 import { CallClock } from './call-clock.js';
 import { callFailure, callTimeout, isMethodNotFound } from './call-failure.js';
 import { callFate } from './call-fate.js';
@@ -10,19 +11,21 @@ import type { UpstreamConfig } from './config.js';
 import { messageOf, type UpstreamError } from './errors.js';
 import type { HostCalls } from './host-calls.js';
 import { type HostChannel, hostChannelOf } from './host-channel.js';
+import { InUse } from './in-use.js';
 import { answerInputs, isInputRequired } from './input-rounds.js';
 import { listAllTools } from './list-tools.js';
 import type { OpenedClient } from './open-client.js';
 import { failureOf } from './paced.js';
-import { type Redactor, redactError } from './redact.js';
+import { redactError, redactResult, redactTexts } from './redact.js';
+import type { Secrets } from './secrets.js';
 import { StdioUpstreamTransport } from './stdio-transport.js';
 import { awaitedTimer, realTimer, type SetTimer } from './timers.js';
 import { watchToolList } from './tool-list-watch.js';
 
 export interface ConnectionOptions {
   readonly calls: HostCalls;
-  /** Takes the secrets of the server's entry out of what is told of it. */
-  readonly redact: Redactor;
+  /** Taken out of what is told of the server, and of what it answers. */
+  readonly secrets: Secrets;
   /** Headers for the calls of one caller, beside those of the configuration. */
   readonly callerHeaders?: (request: { serverName: string; context: unknown }) => HeadersOfCaller;
   readonly debugLog?: (line: string) => void;
@@ -35,8 +38,6 @@ export type HeadersOfCaller = Readonly<Record<string, string>> | Promise<Readonl
 const BEYOND_OUR_CLOCK_MS = 2 ** 31 - 1;
 /** How long ending a session may take, in milliseconds; a process has its own grace beside it. */
 const CLOSE_LIMIT_MS = 10_000;
-/** What the upstream is told of a cancellation; the caller's own reason is nobody's business there. */
-const CANCELLED = 'cancelled';
 
 export class UpstreamConnection implements IMcpServer {
   readonly #config: UpstreamConfig;
@@ -45,14 +46,13 @@ export class UpstreamConnection implements IMcpServer {
   readonly #closeListeners = new Set<(reason?: unknown) => void>();
   readonly #toolListeners = new Set<() => void>();
   readonly #stopWatching: () => void;
+  readonly #inUse: InUse;
   /** Resolves when nothing of the connection is left: no process, no session, no socket. */
   readonly released: Promise<void>;
   #release: () => void = () => undefined;
   #headerTools = new Map<string, IMcpToolInfo>();
   #ttlMs: number | undefined;
   #logLevel: string | undefined;
-  #cancelIdle: (() => void) | undefined;
-  #inUse = 0;
   #end: { readonly reason: unknown } | undefined;
   #closing: Promise<void> | undefined;
 
@@ -76,7 +76,13 @@ export class UpstreamConnection implements IMcpServer {
       onError: (error) => this.#tell(error),
       setTimer: options.setTimer ?? realTimer,
     });
-    this.#restIfIdle();
+    const { idleTimeoutMs, lifecycle } = config;
+    this.#inUse = new InUse({
+      restAfterMs: idleTimeoutMs === 0 || lifecycle === 'keep-alive' ? undefined : idleTimeoutMs,
+      onRest: () => void this.close(),
+      onUnused: () => this.#closeWhenUnused(),
+      setTimer: options.setTimer ?? realTimer,
+    });
   }
 
   get alive(): boolean {
@@ -98,6 +104,8 @@ export class UpstreamConnection implements IMcpServer {
         const list = await withNeutralSignal(signal, (neutral) =>
           this.#opened.run((client) => listAllTools(client, this.#config.serverName, { timeout, signal: neutral })),
         );
+        const { hasCredentials, redactCredentials } = this.#options.secrets;
+        if (hasCredentials) redactTexts(list.tools, redactCredentials);
         this.#ttlMs = list.ttlMs;
         this.#headerTools = new Map(list.tools.filter(declaresHeaders).map((tool) => [tool.name, tool]));
         return list.tools;
@@ -132,15 +140,18 @@ export class UpstreamConnection implements IMcpServer {
         const sendOptions = await this.#sendOptions(stop.signal, clock, options);
         const send = (added: Record<string, unknown>): Promise<unknown> =>
           this.#send({ name: toolName, arguments: args, ...added }, channel, sendOptions);
-        const result = await send({});
-        if (!isInputRequired(result) || !channel) return result;
-        return await answerInputs(result, {
-          serverName: this.#config.serverName,
-          toolName,
-          ask: (method, params) => this.#options.calls.ask({ ...call, channel }, method, params),
-          retry: send,
-          delay: (ms) => new Promise((resolve) => void (this.#options.setTimer ?? awaitedTimer)(resolve, ms)),
-        });
+        const first = await send({});
+        const result =
+          isInputRequired(first) && channel
+            ? await answerInputs(first, {
+                serverName: this.#config.serverName,
+                toolName,
+                ask: (method, params) => this.#options.calls.ask({ ...call, channel }, method, params),
+                retry: send,
+                delay: (ms) => new Promise((resolve) => void (this.#options.setTimer ?? awaitedTimer)(resolve, ms)),
+              })
+            : first;
+        return redactResult(result, this.#options.secrets);
       } catch (error) {
         throw expired ? callTimeout(this.#config, toolName, expired) : this.#explain(error, toolName, signal);
       } finally {
@@ -163,11 +174,13 @@ export class UpstreamConnection implements IMcpServer {
   }
 
   getInstructions(): string | undefined {
-    return this.#opened.client.getInstructions();
+    const instructions = this.#opened.client.getInstructions();
+    return instructions && this.#options.secrets.redactCredentials(instructions);
   }
 
   getServerInfo(): { name: string; version?: string } | undefined {
-    return this.#opened.client.getServerVersion();
+    const info = this.#opened.client.getServerVersion();
+    return info && redactTexts({ ...info }, this.#options.secrets.redactCredentials);
   }
 
   getToolsTtlMs(): number | undefined {
@@ -192,36 +205,18 @@ export class UpstreamConnection implements IMcpServer {
   #ended(reason: unknown): void {
     if (this.#end) return;
     this.#end = { reason };
-    this.#cancelIdle?.();
+    this.#inUse.stop();
     this.#stopWatching();
     for (const listener of this.#closeListeners) listener(reason);
     this.#closeListeners.clear();
     this.#toolListeners.clear();
   }
 
-  /** A connection at use does not rest; one that nobody uses is closed after a while. */
   async #used<T>(work: () => Promise<T>): Promise<T> {
     if (!this.alive) {
       throw new McpConnectionError('NOT_SENT', `The connection to "${this.#config.serverName}" is closed.`);
     }
-    this.#cancelIdle?.();
-    this.#inUse += 1;
-    try {
-      return await work();
-    } finally {
-      this.#inUse -= 1;
-      this.#restIfIdle();
-      this.#closeWhenUnused();
-    }
-  }
-
-  #restIfIdle(): void {
-    const { idleTimeoutMs, lifecycle } = this.#config;
-    if (!this.alive || idleTimeoutMs === 0 || lifecycle === 'keep-alive' || this.#inUse > 0) return;
-    this.#cancelIdle?.();
-    this.#cancelIdle = (this.#options.setTimer ?? realTimer)(() => {
-      if (this.#inUse === 0) void this.close();
-    }, idleTimeoutMs);
+    return this.#inUse.during(work);
   }
 
   /**
@@ -229,7 +224,7 @@ export class UpstreamConnection implements IMcpServer {
    * has reopened in the other era.
    */
   #closeWhenUnused(): void {
-    if (this.#end && this.#inUse === 0) void this.close();
+    if (this.#end && this.#inUse.count === 0) void this.close();
   }
 
   async #sendOptions(signal: AbortSignal, clock: CallClock, options?: IMcpCallOptions): Promise<RequestOptions> {
@@ -246,7 +241,7 @@ export class UpstreamConnection implements IMcpServer {
         options?.onProgress?.({
           progress,
           ...(total !== undefined && { total }),
-          ...(message !== undefined && { message }),
+          ...(message !== undefined && { message: this.#options.secrets.redact(message) }),
         });
       },
       ...(headers && { headers }),
@@ -271,16 +266,15 @@ export class UpstreamConnection implements IMcpServer {
 
   #explain(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
+    const { redact } = this.#options.secrets;
+    redactError(error, redact);
     const failure = this.#failure();
     // A session that the server has forgotten serves nobody any more; a process tells its end by itself.
     if (callFate(error) === 'not-sent' && !(this.#opened.transport instanceof StdioUpstreamTransport)) {
       this.#ended(error);
     }
-    const { redact } = this.#options;
-    return redactError(
-      callFailure({ config: this.#config, what, error: redactError(error, redact), cause: failure ?? error }),
-      redact,
-    );
+    const cause = failure ?? error;
+    return redactError(callFailure({ config: this.#config, what, error, cause }), redact);
   }
 
   #failure(): UpstreamError | undefined {
@@ -290,28 +284,4 @@ export class UpstreamConnection implements IMcpServer {
   #tell(error: unknown): void {
     this.#options.debugLog?.(`${this.#config.serverName}: ${messageOf(error)}`);
   }
-}
-
-/** Gives a signal with the same end and none of the caller's reason. */
-async function withNeutralSignal<T>(
-  signal: AbortSignal | undefined,
-  work: (neutral: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(CANCELLED);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await work(controller.signal);
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-  }
-}
-
-async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let cancel: (() => void) | undefined;
-  const limit = new Promise<undefined>((resolve) => {
-    cancel = awaitedTimer(() => resolve(undefined), ms);
-  });
-  return Promise.race([promise, limit]).finally(() => cancel?.());
 }

@@ -3,6 +3,8 @@ import { type Client, ProtocolError, ProtocolErrorCode } from '@modelcontextprot
 import type { CallClock } from './call-clock.js';
 import { messageOf } from './errors.js';
 import { type HostChannel, type HostRequestMethod, hostCan, type LogEntry } from './host-channel.js';
+import { redactTexts } from './redact.js';
+import type { Secrets } from './secrets.js';
 
 /** One call on its way. */
 export interface RunningCall {
@@ -14,10 +16,12 @@ export interface RunningCall {
 
 export class HostCalls {
   readonly #serverName: string;
+  readonly #secrets: Secrets;
   readonly #running = new Set<RunningCall>();
 
-  constructor(serverName: string) {
+  constructor(serverName: string, secrets: Secrets) {
     this.#serverName = serverName;
+    this.#secrets = secrets;
   }
 
   get size(): number {
@@ -67,9 +71,10 @@ export class HostCalls {
     if (!hostCan(call.channel.capabilities, method, params)) {
       throw refusal(`Server "${this.#serverName}" asked for ${method}, which the host of this call does not support.`);
     }
+    const safe = this.#secrets.hasCredentials ? redactTexts(params, this.#secrets.redactCredentials) : params;
     const resume = call.clock.suspend();
     try {
-      return await call.channel.request(method, params, AbortSignal.any([signal, call.signal]));
+      return await call.channel.request(method, safe, AbortSignal.any([signal, call.signal]));
     } catch (error) {
       throw error instanceof ProtocolError ? error : refusal(`The host did not answer ${method}: ${messageOf(error)}`);
     } finally {

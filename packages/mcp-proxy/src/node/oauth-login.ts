@@ -6,6 +6,9 @@ import type { UpstreamConfig } from './config.js';
 import { UpstreamError } from './errors.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { FileOAuthProvider } from './oauth-store.js';
+import { observeFetch, observeSignIn } from './observe-credentials.js';
+import { redactError } from './redact.js';
+import { createSecrets, type Secrets } from './secrets.js';
 
 export interface LoginOptions {
   /** Where the tokens are kept; see `defaultStateFolder`. */
@@ -25,24 +28,33 @@ export interface LoginOptions {
  * @throws {UpstreamError} when the server is local, the person refused, or the answer of the browser does not belong to this login.
  */
 export async function login(config: UpstreamConfig, options: LoginOptions): Promise<void> {
+  const secrets = createSecrets(config);
+  try {
+    await signIn(config, options, secrets);
+  } catch (error) {
+    // Both servers know every secret of this login, and may have put them into what they answered.
+    throw redactError(error, secrets.redact);
+  }
+}
+
+async function signIn(config: UpstreamConfig, options: LoginOptions, secrets: Secrets): Promise<void> {
   const { endpoint, serverName } = config;
   if (endpoint.type === 'stdio') throw failed(serverName, 'is a local command; there is nothing to sign in to');
   const callback = await listenForCallback(options.port ?? 0);
   try {
     const state = randomBytes(32).toString('base64url');
-    const provider = new FileOAuthProvider(config, options.folder, {
-      redirectUrl: callback.url,
-      state,
-      open: options.openUrl,
-    });
+    const interaction = { redirectUrl: callback.url, state, open: options.openUrl };
+    const store = new FileOAuthProvider(config, options.folder, interaction);
+    const provider = observeSignIn(store, secrets);
     // A registration holds the port of the login before; a new one is made.
     await provider.invalidateCredentials('all');
-    const fetchFn = createGuardedFetch({
+    const guarded = createGuardedFetch({
       serverName,
       url: endpoint.url,
       ...(options.fetch && { fetch: options.fetch }),
       ...(options.resolve && { resolve: options.resolve }),
     });
+    const fetchFn = observeFetch(guarded, secrets);
     const challenge = await challengeOf(endpoint.url, fetchFn);
     const flow = {
       serverUrl: endpoint.url,
@@ -55,6 +67,7 @@ export async function login(config: UpstreamConfig, options: LoginOptions): Prom
     if (!sameText(answer.get('state') ?? '', state))
       throw failed(serverName, 'got an answer that belongs to another login');
     const authorizationCode = answer.get('code');
+    secrets.learn('code', authorizationCode ?? '');
     if (!authorizationCode)
       throw failed(serverName, `was refused by the sign-in page (${answer.get('error') ?? 'no code'})`);
     const iss = answer.get('iss');

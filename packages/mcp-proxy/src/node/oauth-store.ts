@@ -24,6 +24,15 @@ export interface OAuthInteraction {
   readonly open: (authorizationUrl: URL) => void | Promise<void>;
 }
 
+/** What the SDK's transports take: tokens, or a whole OAuth client. */
+export type SignIn = (AuthProvider & Partial<HoldsCredentials>) | OAuthClientProvider;
+
+/** A sign-in that holds more than it hands out, and says what, so that it can be kept out of texts. */
+export interface HoldsCredentials {
+  /** Every secret that it holds at the moment: tokens of any kind, the client's secret. */
+  credentials(): Promise<readonly string[]>;
+}
+
 interface Credentials {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
@@ -39,7 +48,7 @@ const credentialsFile = z.looseObject({
 });
 
 /** The SDK's OAuth provider over one file. Nothing of it is ever written to a log. */
-export class FileOAuthProvider implements OAuthClientProvider {
+export class FileOAuthProvider implements OAuthClientProvider, HoldsCredentials {
   readonly #config: UpstreamConfig;
   readonly #path: string;
   readonly #interaction: OAuthInteraction | undefined;
@@ -115,6 +124,12 @@ export class FileOAuthProvider implements OAuthClientProvider {
     await this.#interaction.open(authorizationUrl);
   }
 
+  async credentials(): Promise<readonly string[]> {
+    const { tokens, client } = await this.#read();
+    const secrets = [tokens?.access_token, tokens?.refresh_token, tokens?.id_token, client?.client_secret];
+    return secrets.filter((secret) => secret !== undefined);
+  }
+
   saveCodeVerifier(codeVerifier: string): void {
     this.#verifier = codeVerifier;
   }
@@ -164,7 +179,10 @@ export class FileOAuthProvider implements OAuthClientProvider {
 }
 
 /** A provider for a server to which somebody has signed in; undefined when nobody has. */
-export async function storedOAuthProvider(config: UpstreamConfig, folder: string): Promise<AuthProvider | undefined> {
+export async function storedOAuthProvider(
+  config: UpstreamConfig,
+  folder: string,
+): Promise<(AuthProvider & HoldsCredentials) | undefined> {
   if (config.endpoint.type === 'stdio') return undefined;
   const { tokens } = await readCredentials(oauthPath(config, folder));
   return tokens ? renewOnce(new FileOAuthProvider(config, folder)) : undefined;
@@ -176,7 +194,7 @@ type Refusal = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
  * A refresh token often works once. Calls that are refused side by side must therefore share one renewal, and a renewal by another
  * process must be taken over: the SDK by itself renews for each of them, and the second one signs the person out.
  */
-function renewOnce(provider: FileOAuthProvider): AuthProvider {
+function renewOnce(provider: FileOAuthProvider): AuthProvider & HoldsCredentials {
   let renewing: Promise<void> | undefined;
   const renew = async ({ response, serverUrl, fetchFn }: Refusal): Promise<void> => {
     if (await provider.renewedElsewhere()) return;
@@ -190,6 +208,7 @@ function renewOnce(provider: FileOAuthProvider): AuthProvider {
   };
   return {
     token: async () => (await provider.tokens())?.access_token,
+    credentials: () => provider.credentials(),
     onUnauthorized: (context) => {
       renewing ??= renew(context).finally(() => {
         renewing = undefined;

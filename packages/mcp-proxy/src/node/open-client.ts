@@ -4,11 +4,9 @@ import { createEraResolver, type EraResolver, EraUndeterminedError, mcpEraCacheK
 import { connectClient, type EraConnection, type OwnTransportTarget } from '@mcp-interlock/mcp-era/client';
 import { createHttpProbe } from '@mcp-interlock/mcp-era/http';
 import {
-  type AuthProvider,
   Client,
   type ClientOptions,
   type FetchLike,
-  type OAuthClientProvider,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -18,8 +16,10 @@ import type { UpstreamConfig } from './config.js';
 import { UpstreamError } from './errors.js';
 import { DEFAULT_FLOOD_LIMIT, type FloodLimit } from './flood-gate.js';
 import { createGuardedFetch } from './guarded-fetch.js';
+import type { SignIn } from './oauth-store.js';
+import { observeFetch, observeSignIn } from './observe-credentials.js';
 import { failureOf, paced } from './paced.js';
-import { createRedactor, secretsOf } from './redact.js';
+import { createSecrets, type Secrets } from './secrets.js';
 import { type StdioTransportOptions, StdioUpstreamTransport } from './stdio-transport.js';
 import type { SetTimer } from './timers.js';
 
@@ -29,7 +29,9 @@ export interface OpenClientOptions {
   /** Sets handlers, before anything is sent. */
   readonly prepare?: (client: Client) => void;
   readonly capabilities?: NonNullable<ClientOptions['capabilities']>;
-  readonly authProvider?: AuthProvider | OAuthClientProvider;
+  readonly authProvider?: SignIn;
+  /** Learns what the connection is trusted with. Default: those of the entry, for this connection alone. */
+  readonly secrets?: Secrets;
   /** Shared by all connections of a process; remembers which server speaks which era. */
   readonly resolver?: EraResolver;
   readonly fetch?: FetchLike;
@@ -113,7 +115,7 @@ function openStdio(config: UpstreamConfig, endpoint: StdioEndpoint, options: Ope
         args,
         env,
         ...(cwd !== undefined && { cwd }),
-        redact: createRedactor(secretsOf(config)),
+        redact: (options.secrets ?? createSecrets(config)).redact,
       }),
   });
 }
@@ -126,14 +128,16 @@ function openHttp(
 ): Promise<OpenedClient> {
   const { serverName } = config;
   const { url, headers } = endpoint;
-  const { authProvider } = options;
-  const fetch = createGuardedFetch({
+  const secrets = options.secrets ?? createSecrets(config);
+  const authProvider = options.authProvider && observeSignIn(options.authProvider, secrets);
+  const guarded = createGuardedFetch({
     serverName,
     url,
     ownHeaders: headers,
     ...(options.fetch && { fetch: options.fetch }),
     ...(options.resolve && { resolve: options.resolve }),
   });
+  const fetch = observeFetch(guarded, secrets);
   const shared = { requestInit: { headers: { ...headers } }, fetch, ...(authProvider && { authProvider }) };
   // A gateway may hold servers of both eras under one origin.
   const origin = mcpEraCacheKey({ type: type === 'sse' ? 'http-sse' : 'streamable-http', url });

@@ -1,49 +1,10 @@
 /** Connects the servers of a configuration: one live connection a server, shared by whoever asks for it. */
-import type { EraResolver } from '@mcp-interlock/mcp-era';
-import type { AuthProvider, ClientOptions, FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { IMcpServerDetail, IMcpServerProvider } from '../types.js';
 import type { UpstreamConfig } from './config.js';
-import { type ConnectionOptions, type HeadersOfCaller, UpstreamConnection } from './connection.js';
-import { ConfigError, messageOf, UpstreamError } from './errors.js';
-import type { FloodLimit } from './flood-gate.js';
-import { HostCalls } from './host-calls.js';
-import type { HostRequestMethod, LogEntry } from './host-channel.js';
-import { type OpenClientOptions, openClient } from './open-client.js';
-import { createRedactor, redactData, redactError, secretsOf } from './redact.js';
-import type { SetTimer } from './timers.js';
-
-/** What the SDK's transports take: tokens, or a whole OAuth client. */
-export type SignIn = AuthProvider | OAuthClientProvider;
-
-/** Everything is optional. */
-export interface NodeProviderOptions {
-  /** How this process introduces itself to upstreams. */
-  readonly clientInfo?: { readonly name: string; readonly version: string };
-  /**
-   * What upstreams may ask of a call's host, by way of its `HostChannel`. Default none: then upstreams are told that nobody can be
-   * asked.
-   */
-  readonly relay?: readonly HostRequestMethod[];
-  /** Headers for the calls of one caller, beside those of the server's own configuration. */
-  readonly callerHeaders?: (request: { serverName: string; context: unknown }) => HeadersOfCaller;
-  /** Signs in to remote servers; asked once per connection. See `storedOAuthProvider`. */
-  readonly authProvider?: (config: UpstreamConfig) => SignIn | undefined | Promise<SignIn | undefined>;
-  /** Remembers which server speaks which era. Default: one for the process, in memory. */
-  readonly resolver?: EraResolver;
-  /** Diagnostics, one line each; without arguments, results and secrets. */
-  readonly debugLog?: (line: string) => void;
-  /** What local servers write to stderr, with the secrets of their configuration taken out. */
-  readonly onStderr?: (serverName: string, text: string) => void;
-  /** Log messages of upstreams that no running call's host wanted. */
-  readonly onLog?: (serverName: string, entry: LogEntry) => void;
-  readonly stdio?: OpenClientOptions['stdio'];
-  /** How many messages that answer nothing an upstream may send. Default 20,000 at once and 2,000 a second. */
-  readonly flood?: FloodLimit;
-  readonly fetch?: FetchLike;
-  /** All addresses of a host name, for the check of where a remote server may point to. */
-  readonly resolve?: (hostname: string) => Promise<readonly string[]>;
-  readonly setTimer?: SetTimer;
-}
+import type { UpstreamConnection } from './connection.js';
+import { ConfigError, UpstreamError } from './errors.js';
+import { givenUpError, type NodeProviderOptions, openConnection } from './open-connection.js';
+import { createSecrets, type Secrets } from './secrets.js';
 
 /** A provider whose servers can be replaced and closed. */
 export interface NodeProvider extends IMcpServerProvider {
@@ -77,6 +38,8 @@ export function createNodeProvider(
   const live = new Map<string, UpstreamConnection>();
   const opening = new Map<string, Opening>();
   const closing = new Set<Promise<void>>();
+  /** Of a server, not of a connection: what an earlier one was trusted with, the server still knows. */
+  const secrets = new Map<string, Secrets>();
   /** Ended by themselves, and not quite gone yet. */
   const ending = new Set<UpstreamConnection>();
 
@@ -86,13 +49,20 @@ export function createNodeProvider(
     return done;
   };
 
+  const secretsOf = (config: UpstreamConfig): Secrets => {
+    const known = secrets.get(config.serverName) ?? createSecrets(config);
+    secrets.set(config.serverName, known);
+    return known;
+  };
+
   const open = (config: UpstreamConfig): Opening => {
     const abort = new AbortController();
-    const promise = openConnection(config, options, abort.signal).then(
+    const attempt = { secrets: secretsOf(config), signal: abort.signal };
+    const promise = openConnection(config, options, attempt).then(
       async (connection) => {
         if (opening.get(config.serverName)?.abort !== abort) {
           await close(connection);
-          throw closed(config.serverName);
+          throw givenUpError(config.serverName);
         }
         opening.delete(config.serverName);
         live.set(config.serverName, connection);
@@ -154,6 +124,7 @@ export function createNodeProvider(
     async setServers(next) {
       const affected = [...configs.keys()].filter((name) => !sameConfig(configs.get(name), next.get(name)));
       configs = next;
+      for (const serverName of affected) secrets.delete(serverName);
       await Promise.all(affected.map(stop));
       return affected;
     },
@@ -187,107 +158,6 @@ async function waitFor(
   }
 }
 
-async function openConnection(
-  config: UpstreamConfig,
-  options: NodeProviderOptions,
-  signal: AbortSignal,
-): Promise<UpstreamConnection> {
-  const { serverName } = config;
-  const calls = new HostCalls(serverName);
-  const relay = options.relay ?? [];
-  const redact = createRedactor(secretsOf(config));
-  const debugLog = options.debugLog && ((line: string) => options.debugLog?.(redact(line)));
-
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(config.connectTimeoutMs)]);
-  try {
-    const authProvider = await options.authProvider?.(config);
-    const opened = await openClient(config, {
-      ...(options.clientInfo && { clientInfo: options.clientInfo }),
-      ...(options.resolver && { resolver: options.resolver }),
-      ...(options.fetch && { fetch: options.fetch }),
-      ...(options.resolve && { resolve: options.resolve }),
-      ...(authProvider && { authProvider }),
-      ...(options.flood && { flood: options.flood }),
-      stdio: { ...options.stdio, onStderr: (text) => options.onStderr?.(serverName, text) },
-      capabilities: relayedCapabilities(relay),
-      prepare: (client) => {
-        calls.serve(client, relay);
-        client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
-          calls.elicitationComplete(params.elicitationId),
-        );
-        client.setNotificationHandler('notifications/message', ({ params }) => {
-          const entry = { ...params, data: redactData(params.data, redact) };
-          if (!calls.log(entry)) options.onLog?.(serverName, entry);
-        });
-      },
-      onError: (error) => debugLog?.(`${serverName}: ${messageOf(error)}`),
-      ...(options.setTimer && { setTimer: options.setTimer }),
-      signal: limit,
-    });
-    const connectionOptions: ConnectionOptions = {
-      calls,
-      redact,
-      ...(options.callerHeaders && { callerHeaders: options.callerHeaders }),
-      ...(debugLog && { debugLog }),
-      ...(options.setTimer && { setTimer: options.setTimer }),
-    };
-    return new UpstreamConnection(config, opened, connectionOptions);
-  } catch (error) {
-    throw connectError(config, redactError(error, redact), { givenUp: signal, limit });
-  }
-}
-
-function relayedCapabilities(relay: readonly HostRequestMethod[]): NonNullable<ClientOptions['capabilities']> {
-  return {
-    ...(relay.includes('elicitation/create') && { elicitation: { form: {}, url: {} } }),
-    ...(relay.includes('sampling/createMessage') && { sampling: {} }),
-    ...(relay.includes('roots/list') && { roots: {} }),
-  };
-}
-
-function connectError(
-  config: UpstreamConfig,
-  error: unknown,
-  { givenUp, limit }: { readonly givenUp: AbortSignal; readonly limit: AbortSignal },
-): unknown {
-  const { serverName, connectTimeoutMs } = config;
-  if (givenUp.aborted) return closed(serverName);
-  if (limit.aborted) {
-    return new UpstreamError(
-      'UPSTREAM_CONNECT_TIMEOUT',
-      serverName,
-      `Server "${serverName}" did not answer within ${connectTimeoutMs} ms (connectTimeoutMs).`,
-      { cause: error },
-    );
-  }
-  const own = ownError(error);
-  if (own) return own;
-  return new UpstreamError(
-    'UPSTREAM_CONNECT_FAILED',
-    serverName,
-    `Server "${serverName}" could not be connected: ${rootMessage(error)}`,
-    { cause: error },
-  );
-}
-
-/** Our own word on what happened, which the SDK or the question for the era may have wrapped. */
-function ownError(error: unknown): UpstreamError | undefined {
-  for (let current = error, depth = 0; current instanceof Error && depth < 4; current = current.cause, depth += 1) {
-    if (current instanceof UpstreamError) return current;
-  }
-  return undefined;
-}
-
-/** `fetch failed` says nothing; what it was caused by does. What one message repeats of another is said once. */
-function rootMessage(error: unknown): string {
-  const messages: string[] = [];
-  for (let current = error, depth = 0; current instanceof Error && depth < 4; current = current.cause, depth += 1) {
-    const { message } = current;
-    if (message && !messages.some((said) => said.includes(message))) messages.push(message);
-  }
-  return messages.join(': ') || messageOf(error);
-}
-
 function unknownServer(serverName: string, configs: ReadonlyMap<string, UpstreamConfig>): ConfigError {
   const known = [...configs.keys()].join(', ') || 'none';
   return new ConfigError('CONFIG_UNKNOWN_SERVER', `No server "${serverName}" is configured. Known: ${known}.`);
@@ -299,10 +169,6 @@ function disabled(serverName: string): UpstreamError {
     serverName,
     `Server "${serverName}" is disabled in the configuration. Set "disabled": false to use it.`,
   );
-}
-
-function closed(serverName: string): UpstreamError {
-  return new UpstreamError('UPSTREAM_CLOSED', serverName, `Connecting to "${serverName}" was given up.`);
 }
 
 function sameConfig(a: UpstreamConfig | undefined, b: UpstreamConfig | undefined): boolean {

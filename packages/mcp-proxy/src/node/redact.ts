@@ -1,53 +1,39 @@
-/** Takes the secrets of a server's configuration out of text that a person or a model will read. */
-import type { UpstreamConfig } from './config.js';
+/** Takes secrets out of errors and data, whatever their shape. */
+import type { Redactor, Secrets } from './secrets.js';
 
-/** Shorter values (`true`, `8080`) are no secrets, and replacing them would garble every message. */
-const SHORTEST_SECRET = 6;
-
-export type Redactor = (text: string) => string;
-
-/** A redactor of the given values, also of the token part of `Bearer <token>`. */
-export function createRedactor(secrets: Iterable<string>): Redactor {
-  const values = new Set<string>();
-  for (const secret of secrets) {
-    for (const value of [secret, secret.replace(/^(?:Bearer|Basic|Token)\s+/i, '')]) {
-      if (value.length >= SHORTEST_SECRET) values.add(value);
-    }
-  }
-  // The longest first: a secret may contain another.
-  const ordered = [...values].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((result, value) => result.replaceAll(value, '[secret]'), text);
-}
-
-/** Everything of a server's entry that is nobody else's business, whether it was written there or came from a variable. */
-export function secretsOf({ endpoint, oauth, variableValues = [] }: UpstreamConfig): readonly string[] {
-  const own = [...variableValues.filter((value) => !isPath(value)), oauth.clientSecret ?? ''];
-  if (endpoint.type === 'stdio') return [...own, ...Object.values(endpoint.env)];
-  const { password, searchParams } = new URL(endpoint.url);
-  return [...own, ...Object.values(endpoint.headers), password, ...searchParams.values()];
-}
-
-/** The same error, with the secrets taken out of its message and of those of its causes: a server may repeat what it was sent. */
+/** The same error, with the secrets taken out of its message, of its data and of its causes: a server may repeat what it was sent. */
 export function redactError<E>(error: E, redact: Redactor): E {
-  for (let current: unknown = error, depth = 0; current instanceof Error && depth < 8; depth += 1) {
-    const message = redact(current.message);
-    if (message !== current.message) {
-      // Defined, not assigned: the message of a DOMException can only be read.
-      const stack = current.stack === undefined ? undefined : redact(current.stack);
-      Reflect.defineProperty(current, 'message', { value: message, configurable: true, writable: true });
-      Reflect.defineProperty(current, 'stack', { value: stack, configurable: true, writable: true });
+  const open: unknown[] = [error];
+  for (let count = 0; open.length > 0 && count < 16; count += 1) {
+    const current = open.pop();
+    if (!(current instanceof Error)) continue;
+    // Defined, not assigned: the message of a DOMException can only be read.
+    replaceText(current, 'message', redact);
+    replaceText(current, 'stack', redact);
+    for (const key of Object.keys(current)) {
+      if (key === 'code' || key === 'serverName') continue;
+      const value: unknown = Reflect.get(current, key);
+      if (typeof value === 'string') replaceText(current, key, redact);
+      else if (!(value instanceof Error)) redactTexts(value, redact);
     }
-    current = current.cause;
+    open.push(current.cause, ...(current instanceof AggregateError ? current.errors : []));
   }
   return error;
 }
 
-/** Data of any shape without the secrets in its texts. */
+/** Data of any shape without the secrets in its texts; also those that it only holds when it is written as JSON. */
 export function redactData(data: unknown, redact: Redactor): unknown {
-  if (typeof data === 'string') return redact(data);
-  const text = JSON.stringify(data) ?? '';
-  const safe = redact(text);
-  if (safe === text) return data;
+  const inside = redactTexts(data, redact);
+  if (typeof inside === 'string') return inside;
+  let safe: string;
+  try {
+    const text = JSON.stringify(inside) ?? '';
+    safe = redact(text);
+    if (safe === text) return inside;
+  } catch {
+    // Too deep to be written as JSON by anybody.
+    return inside;
+  }
   try {
     return JSON.parse(safe);
   } catch {
@@ -56,7 +42,53 @@ export function redactData(data: unknown, redact: Redactor): unknown {
   }
 }
 
-/** A variable such as HOME says where things are; taking it out would make messages useless. */
-function isPath(value: string): boolean {
-  return /^(?:\/|~|[A-Za-z]:\\)/.test(value);
+/** An upstream's answer to a call: what says that it failed is told like an error, everything else loses credentials only. */
+export function redactResult(result: unknown, secrets: Secrets): unknown {
+  const failed = typeof result === 'object' && result !== null && 'isError' in result && result.isError === true;
+  if (failed) return redactTexts(result, secrets.redact);
+  return secrets.hasCredentials ? redactTexts(result, secrets.redactCredentials) : result;
+}
+
+/**
+ * Takes secrets out of every string, number and key of parsed JSON, in place: what comes from a server belongs to nobody else, and
+ * copying what may be large would cost every call. It may be nested deeper than the stack is, so nothing here calls itself.
+ */
+export function redactTexts<T>(data: T, redact: Redactor): T {
+  const holder = { data };
+  const open: object[] = [holder];
+  const seen = new Set<object>(open);
+  for (let current = open.pop(); current !== undefined; current = open.pop()) {
+    for (const key of Object.keys(current)) {
+      const value: unknown = Reflect.get(current, key);
+      if (typeof value === 'object' && value !== null && !seen.has(value)) {
+        seen.add(value);
+        open.push(value);
+      }
+      const safeKey = redact(key);
+      const safeValue = safeScalar(value, redact);
+      if (safeKey === key && safeValue === value) continue;
+      if (safeKey !== key) Reflect.deleteProperty(current, key);
+      define(current, safeKey, safeValue);
+    }
+  }
+  return holder.data;
+}
+
+function safeScalar(value: unknown, redact: Redactor): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'number') return value;
+  const text = String(value);
+  const safe = redact(text);
+  return safe === text ? value : safe;
+}
+
+function replaceText(holder: object, key: string, redact: Redactor): void {
+  const value: unknown = Reflect.get(holder, key);
+  const safe = typeof value === 'string' ? redact(value) : value;
+  if (safe !== value) Reflect.defineProperty(holder, key, { value: safe, configurable: true, writable: true });
+}
+
+/** Not assigned: a key of parsed JSON may be `__proto__`. */
+function define(holder: object, key: string, value: unknown): void {
+  Reflect.defineProperty(holder, key, { value, configurable: true, enumerable: true, writable: true });
 }

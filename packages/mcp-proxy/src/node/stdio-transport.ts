@@ -10,7 +10,7 @@ import { UpstreamError } from './errors.js';
 import { DEFAULT_FLOOD_LIMIT, FloodGate, type FloodLimit } from './flood-gate.js';
 import { LineSplitter, LineTooLongError } from './lines.js';
 import { groupGone, registerGroup, signalGroup, unregisterGroup } from './process-groups.js';
-import type { Redactor } from './redact.js';
+import type { Redactor } from './secrets.js';
 
 export interface StdioTransportOptions {
   /** Named in errors. */

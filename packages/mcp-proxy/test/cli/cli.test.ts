@@ -149,6 +149,22 @@ describe('mcp-proxy in a terminal', () => {
     expect((await run(['call', 'echo', '{"message":"hi"}', ...common])).code).toBe(1);
   });
 
+  it('says why a login failed without the secrets that the server repeats', async () => {
+    const upstream = await protectedUpstream({ tokens: 'refuse' });
+    closers.push(() => upstream.close());
+    const { config, state } = await aConfig({ up: { url: upstream.url } });
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const openUrl = async (url: URL): Promise<void> => void (await upstream.visit(url));
+    const { code, out, err } = await run(['login', 'up', '--config', config, '--state', state, '--verbose'], {
+      openUrl,
+    });
+    const said = `${out}${err}${warn.mock.calls.join()}`;
+    warn.mockRestore();
+    expect([code, err]).toEqual([1, expect.stringContaining('[secret]')]);
+    expect(upstream.secrets.length).toBeGreaterThanOrEqual(2);
+    expect(upstream.secrets.filter((secret) => said.includes(secret))).toEqual([]);
+  });
+
   it('says its version and its commands', async () => {
     expect((await run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/);
     expect((await run(['--help'])).out).toContain('mcp-proxy login');

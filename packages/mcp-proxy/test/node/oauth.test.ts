@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEraResolver } from '@mcp-interlock/mcp-era';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import {
 } from '../../src/node/index.js';
 import { type ProtectedUpstream, protectedUpstream } from '../fixtures/authorization-server.js';
 import { aFolder, configOf, scripted, textOf } from '../fixtures/scripted.js';
+import { filesIn } from '../fixtures/state-files.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -40,19 +41,6 @@ async function aProtectedServer(): Promise<{
     return made;
   };
   return { upstream, config: configs.get('up') as UpstreamConfig, folder, provider, logged };
-}
-
-/** Every file under a folder, with its content. */
-async function filesIn(folder: string): Promise<{ path: string; text: string }[]> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
-  return Promise.all(
-    names
-      .filter((entry) => entry.isFile())
-      .map(async (entry) => {
-        const path = join(entry.parentPath, entry.name);
-        return { path, text: await readFile(path, 'utf8') };
-      }),
-  );
 }
 
 describe('signing in', () => {

@@ -5,13 +5,22 @@ import { McpConnectionError } from '../../src/index.js';
 import { CallClock } from '../../src/node/call-clock.js';
 import { callFate } from '../../src/node/call-fate.js';
 import { spawnCommand } from '../../src/node/command-line.js';
+import { parseConfig } from '../../src/node/config.js';
 import { FloodGate } from '../../src/node/flood-gate.js';
 import { hostCan } from '../../src/node/host-channel.js';
 import { answerInputs } from '../../src/node/input-rounds.js';
 import { LineSplitter } from '../../src/node/lines.js';
-import { createRedactor } from '../../src/node/redact.js';
+import { createSecrets, type Redactor } from '../../src/node/secrets.js';
 import { exposedName } from '../../src/server/direct-tools.js';
 import { fitResult } from '../../src/server/host-result.js';
+
+/** A redactor of a server with these values in its entry. */
+function redactorOf(values: readonly string[]): Redactor {
+  const env = Object.fromEntries(values.map((value, index) => [`TOKEN_${index}`, value]));
+  const { servers } = parseConfig({ mcpServers: { up: { command: 'x', env } } }, { variables: {} });
+  const config = servers.get('up');
+  return config ? createSecrets(config).redact : (text) => text;
+}
 
 describe('lines', () => {
   it('are the same however the bytes are cut', () => {
@@ -165,7 +174,7 @@ describe('a command on Windows', () => {
 
 describe('secrets', () => {
   it('are taken out of text, the token of a Bearer header too, short values left', () => {
-    const redact = createRedactor(['Bearer abcdef123456', 'true', '8080', 'abcdef']);
+    const redact = redactorOf(['Bearer abcdef123456', 'true', '8080', 'abcdef']);
     expect(redact('Authorization: Bearer abcdef123456; token abcdef123456; true 8080; abcdef')).toBe(
       'Authorization: [secret]; token [secret]; true 8080; [secret]',
     );
@@ -175,7 +184,7 @@ describe('secrets', () => {
     const secret = fc.string({ minLength: 6 }).filter((text) => !'[secret]'.includes(text) && text.trim() === text);
     fc.assert(
       fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), fc.string(), (secrets, text) => {
-        const redacted = createRedactor(secrets)(`${text}${secrets.join(' and ')}${text}`);
+        const redacted = redactorOf(secrets)(`${text}${secrets.join(' and ')}${text}`);
         for (const each of secrets) expect(redacted.split('[secret]').join('')).not.toContain(each);
       }),
     );

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/node/index.js';
-import { redactData, redactError } from '../../src/node/redact.js';
-import { listen } from '../fixtures/http-upstreams.js';
-import { scripted, textOf } from '../fixtures/scripted.js';
+import { redactData, redactError, redactTexts } from '../../src/node/redact.js';
+import { createSecrets } from '../../src/node/secrets.js';
+import { parrot } from '../fixtures/parrot.js';
+import { configOf, scripted, textOf } from '../fixtures/scripted.js';
 import { providerOf, proxyOf } from '../fixtures/scripted-proxy.js';
 
 /** How a configuration writes a variable. */
@@ -13,31 +14,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A server that repeats the credentials that it was sent in whatever it answers. */
-async function parrot(): Promise<string> {
-  const { origin, close } = await listen(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
-    const { id, method, params } = JSON.parse(body || '{}');
-    const said = `bad credentials: ${request.headers.authorization}`;
-    const reply = (status: number, answer: unknown): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    };
-    if (request.url === '/broken') return reply(500, { message: said });
-    if (id === undefined) return void response.writeHead(202).end();
-    if (method === 'initialize') {
-      const serverInfo = { name: 'parrot', version: '1' };
-      return reply(200, {
-        jsonrpc: '2.0',
-        id,
-        result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo },
-      });
-    }
-    if (method === 'tools/list') {
-      return reply(200, { jsonrpc: '2.0', id, result: { tools: [{ name: 'fly', inputSchema: { type: 'object' } }] } });
-    }
-    return reply(200, { jsonrpc: '2.0', id, error: { code: -32000, message: said } });
-  });
+/** The address of a server that repeats what it was sent. */
+async function aParrot(): Promise<string> {
+  const { origin, close } = await parrot();
   closers.push(close);
   return origin;
 }
@@ -45,7 +24,7 @@ async function parrot(): Promise<string> {
 describe('a secret of the configuration', () => {
   it('that a remote server repeats when it refuses us reaches no status, no answer and no log', async () => {
     const lines: string[] = [];
-    const url = `${await parrot()}/broken`;
+    const url = `${await aParrot()}/broken`;
     const { proxy } = proxyOf(
       { up: { url, protocol: 'legacy', headers: { Authorization: `Bearer ${SECRET}` } } },
       { debugLog: (line) => lines.push(line) },
@@ -58,7 +37,7 @@ describe('a secret of the configuration', () => {
   });
 
   it('that a remote server repeats in the error of a call is not in the answer', async () => {
-    const url = await parrot();
+    const url = await aParrot();
     const { proxy } = proxyOf({ up: { url, protocol: 'legacy', headers: { Authorization: `Bearer ${SECRET}` } } });
     const answer = textOf(await proxy.run({ tool: 'fly', server: 'up' }));
     expect(answer).toContain('bad credentials');
@@ -136,5 +115,71 @@ describe('taking secrets out', () => {
     expect(redactData({ a: [SECRET, 1], b: null }, redact)).toEqual({ a: ['[secret]', 1], b: null });
     expect(redactData(undefined, redact)).toBeUndefined();
     expect(redactData({ a: 1 }, (text) => text.replace('{"a"', '[secret]'))).toBe('[secret]:1}');
+  });
+
+  it('covers what an error carries beside its message', () => {
+    const data = { text: `body ${SECRET}`, [SECRET]: [SECRET] };
+    const error = redactError(Object.assign(new Error('refused'), { data, code: -32000 }), redact);
+    expect(error).toMatchObject({ code: -32000, data: { text: 'body [secret]', '[secret]': ['[secret]'] } });
+    const several = new AggregateError([new Error(`one ${SECRET}`)], 'several');
+    expect((redactError(several, redact).errors[0] as Error).message).toBe('one [secret]');
+  });
+
+  it('reads data that is nested deeper than the stack, holds itself, or has a key named __proto__', () => {
+    let deep: unknown = SECRET;
+    for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
+    let inside: unknown = redactData(deep, redact);
+    while (Array.isArray(inside)) [inside] = inside;
+    expect(inside).toBe('[secret]');
+    const loop: { self?: unknown; text: string } = { text: SECRET };
+    loop.self = loop;
+    expect(redactTexts(loop, redact).text).toBe('[secret]');
+    const hostile = redactTexts(JSON.parse(`{"__proto__":"${SECRET}"}`), redact);
+    expect(JSON.stringify(hostile)).toBe('{"__proto__":"[secret]"}');
+  });
+
+  it('covers the ways in which a value is written in an address, in JSON and in base64', () => {
+    const value = 'a"b\\c d/e+f=\u00fc&';
+    const { redact: all } = createSecrets(configOf({ up: { command: 'x', env: { TOKEN: value } } }).get('up')!);
+    const form = new URLSearchParams({ v: value }).toString().slice(2);
+    const forms = [
+      value,
+      form,
+      encodeURIComponent(value),
+      JSON.stringify(value),
+      Buffer.from(value).toString('base64'),
+    ];
+    for (const each of [...forms, Buffer.from(value).toString('base64url')])
+      expect(all(each)).toMatch(/^"?\[secret\]"?=*$/);
+  });
+
+  it('covers the password in an address, in Basic credentials and in a cookie, and a query as it is written', () => {
+    const url = 'https://u:pass-of-url@up.example/mcp?key=a%2fb%2fc-of-query';
+    const headers = { Authorization: `Basic ${btoa('ada:pass-of-basic')}`, Cookie: 'a=1; sid=id-of-cookie' };
+    const { redact: all } = createSecrets(configOf({ up: { url, headers } }).get('up')!);
+    const text = `pass-of-url pass-of-basic id-of-cookie a%2fb%2fc-of-query a/b/c-of-query`;
+    expect(all(text)).toBe('[secret] [secret] [secret] [secret] [secret]');
+    const env = { DATABASE: 'postgres://ada:pass-of-db@db.example/x' };
+    expect(createSecrets(configOf({ up: { command: 'x', env } }).get('up')!).redact('pass-of-db')).toBe('[secret]');
+  });
+
+  it('keeps the last that were learnt, however many there are', () => {
+    const secrets = createSecrets(configOf({ up: { url: 'https://up.example' } }).get('up')!, 3);
+    for (let count = 0; count < 10_000; count += 1) {
+      secrets.learn('authorization', `Bearer first-of-all-tokens`);
+      secrets.learn('authorization', `Bearer token-number-${count}`);
+      secrets.learn('traceparent', `trace-number-${count}`);
+    }
+    expect(
+      secrets.redact('first-of-all-tokens token-number-9999 token-number-9998 token-number-9997 trace-number-9999'),
+    ).toBe('[secret] [secret] [secret] token-number-9997 [secret]');
+  });
+
+  it('leaves in results what may be a word: values of the entry that are no credentials, and short ones', () => {
+    const env = { MODE: 'a-mode-that-is-a-long-word', API_KEY: 'key-that-nobody-may-see', TOKEN: 'shorter' };
+    const secrets = createSecrets(configOf({ up: { command: 'x', env } }).get('up')!);
+    const text = 'a-mode-that-is-a-long-word key-that-nobody-may-see shorter';
+    expect(secrets.redactCredentials(text)).toBe('a-mode-that-is-a-long-word [secret] shorter');
+    expect(secrets.redact(text)).toBe('[secret] [secret] [secret]');
   });
 });
