@@ -1,11 +1,13 @@
 /** Reads configuration files as hosts and editors write them (comments and trailing commas included), and notices their changes. */
-import { type FSWatcher, watch } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { createReadStream, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { type ParseConfigOptions, type ParsedConfig, parseConfig, type UpstreamConfig } from './config.js';
+import { type ParseConfigOptions, type ParsedConfig, parseConfig, SERVER_KEYS, type UpstreamConfig } from './config.js';
 import { ConfigError, messageOf } from './errors.js';
-import { parseJsonc } from './jsonc.js';
+import { duplicateKeys, parseJsonc } from './jsonc.js';
 import { realTimer, type SetTimer } from './timers.js';
+
+/** Some hosts keep much more in the same file; none of them keeps this much. */
+const MAX_CONFIG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads one file.
@@ -18,11 +20,49 @@ export async function readConfigFile(
 ): Promise<ParsedConfig> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = decoded(await readBounded(path));
   } catch (cause) {
     throw new ConfigError('CONFIG_UNREADABLE', `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
-  return parseConfig(parseJsonc(text, path), { ...options, source: path });
+  return unambiguous(parseConfig(parseJsonc(text, path), { ...options, source: path }), text, path);
+}
+
+/** The file may be a device or a pipe that never ends. */
+async function readBounded(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_CONFIG_BYTES) throw new Error(`it has more than ${MAX_CONFIG_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Some shells of Windows write UTF-16, with a byte order mark in front. */
+function decoded(bytes: Buffer): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  return bytes.toString('utf8');
+}
+
+/** A key that is there twice means one thing to a reader and another to a parser: such a server is not started. */
+function unambiguous(parsed: ParsedConfig, text: string, source: string): ParsedConfig {
+  const servers = new Map(parsed.servers);
+  const problems = [...parsed.problems];
+  for (const { path, line } of duplicateKeys(text)) {
+    const [key = '', serverName, ...field] = path[0] === 'mcp' ? path.slice(1) : path;
+    if (!SERVER_KEYS.some((each) => each === key)) continue;
+    if (serverName === undefined) {
+      throw new ConfigError('CONFIG_INVALID', `${source}: "${key}" is there twice (line ${line}). Join the two.`);
+    }
+    const what = field.length === 0 ? 'it' : field.join('.');
+    const message = `${source}: server "${serverName}": ${what} is there twice (line ${line}). Remove one of them.`;
+    if (!servers.delete(serverName)) continue;
+    problems.push({ serverName, error: new ConfigError('CONFIG_INVALID', message) });
+  }
+  return { servers, problems };
 }
 
 /** Reads several files; a name in a later one replaces the same name in an earlier one. */

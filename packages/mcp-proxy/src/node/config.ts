@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ConfigError } from './errors.js';
 import { expandRecord, expandVariables, fromEnvironment, type VariableLookup } from './expand.js';
+import { nearestName } from './nearest-name.js';
 
 /** How a server is reached. */
 export type UpstreamEndpoint =
@@ -71,7 +72,7 @@ const DEFAULT_MAX_CALL_MS = 60 * 60_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The names under which hosts keep their servers, in the order in which they are looked for. */
-const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const;
+export const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const;
 
 const strings = z.record(z.string(), z.string());
 // A number or boolean in `env` is what people mean by its text; hosts accept it.
@@ -139,8 +140,9 @@ function findServers(data: unknown, source: string): Readonly<Record<string, unk
     );
   }
   // One editor nests the same object one level deeper, beside its other settings.
-  const holder = isRecord(data.mcp) && !SERVER_KEYS.some((key) => key in data) ? data.mcp : data;
-  const key = SERVER_KEYS.find((candidate) => candidate in holder);
+  const nested = Object.hasOwn(data, 'mcp') && !SERVER_KEYS.some((key) => Object.hasOwn(data, key));
+  const holder = nested && isRecord(data.mcp) ? data.mcp : data;
+  const key = SERVER_KEYS.find((candidate) => Object.hasOwn(holder, candidate));
   if (key === undefined) {
     throw new ConfigError(
       'CONFIG_INVALID',
@@ -198,7 +200,7 @@ function parseEndpoint(serverName: string, raw: RawServer, source: string, lookU
   const type = normaliseType(raw, source, serverName);
   const expand = (text: string, field: string): string => expandVariables(text, lookUp, { serverName, field });
   if (type === 'stdio' || (type === undefined && raw.command !== undefined && url === undefined)) {
-    if (raw.command === undefined) throw invalid(source, serverName, 'type "stdio" needs "command"');
+    if (raw.command === undefined) throw invalid(source, serverName, `type "stdio" needs "command"${typos(raw)}`);
     const [command = '', ...leading] = typeof raw.command === 'string' ? [raw.command] : raw.command;
     return {
       type: 'stdio',
@@ -211,12 +213,25 @@ function parseEndpoint(serverName: string, raw: RawServer, source: string, lookU
   if (raw.command !== undefined && url !== undefined && type === undefined) {
     throw invalid(source, serverName, 'has both "command" and "url"; say which with "type": "stdio" or "type": "http"');
   }
-  if (url === undefined) throw invalid(source, serverName, 'needs "command" (a local server) or "url" (a remote one)');
+  if (url === undefined) {
+    throw invalid(source, serverName, `needs "command" (a local server) or "url" (a remote one)${typos(raw)}`);
+  }
   return {
     type: type ?? (raw.httpUrl !== undefined && raw.url === undefined ? 'http' : 'auto'),
     url: checkUrl(expand(url, 'url'), url, source, serverName),
     headers: expandRecord({ ...raw.http_headers, ...raw.headers }, lookUp, { serverName, field: 'headers' }),
   };
+}
+
+/** What was probably meant by fields that are not known; with nothing to start, they are worth a word. */
+function typos(raw: RawServer): string {
+  const known = Object.keys(serverSchema.shape);
+  const unknown = Object.keys(raw).filter((key) => !known.includes(key));
+  const meant = unknown.flatMap((key) => {
+    const nearest = nearestName(key, known);
+    return nearest === undefined ? [] : [`"${key.slice(0, 40)}" is not known: did you mean "${nearest}"?`];
+  });
+  return meant.length === 0 ? '' : `; ${meant.slice(0, 3).join(' ')}`;
 }
 
 function normaliseType(raw: RawServer, source: string, serverName: string): UpstreamEndpoint['type'] | undefined {
@@ -260,7 +275,10 @@ function checkUrl(text: string, written: string, source: string, serverName: str
 }
 
 function invalid(source: string, serverName: string, what: string): ConfigError {
-  return new ConfigError('CONFIG_INVALID', `${source}: server "${serverName}": ${what}.`);
+  return new ConfigError(
+    'CONFIG_INVALID',
+    `${source}: server "${serverName}": ${what}${what.endsWith('?') ? '' : '.'}`,
+  );
 }
 
 // Queries carry keys more often than not; an error must not repeat them.

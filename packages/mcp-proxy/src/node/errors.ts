@@ -23,7 +23,6 @@ export class ConfigError extends Error {
 export type UpstreamErrorCode =
   | 'UPSTREAM_CONNECT_FAILED'
   | 'UPSTREAM_CONNECT_TIMEOUT'
-  | 'UPSTREAM_BACKOFF'
   | 'UPSTREAM_DISABLED'
   | 'UPSTREAM_CLOSED'
   | 'UPSTREAM_EXITED'

@@ -44,10 +44,11 @@ function ipv6Kind(groups: readonly number[]): AddressKind {
   if (leadingZeros && groups[5] === 0 && groups[6] === 0) return groups[7] === 1 ? 'loopback' : 'private';
   // IPv4 inside IPv6: mapped, translated (64:ff9b::/96) and 6to4. The IPv4 address decides.
   if (leadingZeros && groups[5] === 0xffff) return ipv4Kind(lastOctets(groups[6], groups[7]));
-  if (first === 0x64 && second === 0xff9b) return ipv4Kind(lastOctets(groups[6], groups[7]));
+  if (first === 0x64 && second === 0xff9b && groups[2] === 0) return ipv4Kind(lastOctets(groups[6], groups[7]));
   if (first === 0x2002) return ipv4Kind(lastOctets(groups[1], groups[2]));
   // 2000::/3 is all of the global unicast space; documentation and benchmarking blocks lie inside it.
-  const global = first >= 0x2000 && first <= 0x3fff && !(first === 0x2001 && (second === 0xdb8 || second < 0x200));
+  const reserved = (first === 0x2001 && (second === 0xdb8 || second < 0x200)) || (first === 0x3fff && second < 0x1000);
+  const global = first >= 0x2000 && first <= 0x3fff && !reserved;
   return global ? 'public' : 'private';
 }
 

@@ -1,6 +1,7 @@
 /** JSON files that belong to one user: whole or not at all, and readable by nobody else. */
 import { createHash, randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { messageOf, StateFileError } from './errors.js';
@@ -29,9 +30,13 @@ export function fileNameOf(serverName: string, identity: string): string {
 export async function readStateFile(path: string): Promise<unknown> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    await withPrivateFolder(dirname(path), async () => undefined);
+    text = await withOwn(path, 0, async (file) => {
+      if (!(await file.stat()).isFile()) throw new Error('it is no regular file');
+      return file.readFile('utf8');
+    });
   } catch (cause) {
-    if (isMissing(cause)) return undefined;
+    if (hasCode(cause, 'ENOENT')) return undefined;
     throw new StateFileError('STATE_FILE_UNREADABLE', path, `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
   try {
@@ -52,7 +57,7 @@ export async function writeStateFile(path: string, value: unknown): Promise<void
   try {
     await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
     // An older folder may be open to others.
-    await chmod(dirname(path), PRIVATE_FOLDER);
+    await withPrivateFolder(dirname(path), (folder) => folder.chmod(PRIVATE_FOLDER));
     const file = await open(beside, 'wx', PRIVATE_FILE);
     try {
       await file.writeFile(typeof value === 'string' ? value : JSON.stringify(value));
@@ -74,6 +79,31 @@ export async function removeStateFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+/**
+ * The folder may lie where others can put things, such as a shared temporary folder: one that is a link, or somebody else's, would
+ * let them read what we write or plant what we read. (Windows gives every user a folder of their own, and knows neither.)
+ */
+async function withPrivateFolder(path: string, work: (folder: FileHandle) => Promise<unknown>): Promise<void> {
+  if (process.platform !== 'win32') await withOwn(path, constants.O_DIRECTORY, work);
+}
+
+/** Opens what is no link and belongs to this user or to root. `O_NONBLOCK`: a planted pipe must not make us wait. */
+async function withOwn<T>(path: string, flags: number, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const careful = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, constants.O_RDONLY | careful | flags).catch((cause: unknown) => {
+    const isLink = hasCode(cause, 'ELOOP') || hasCode(cause, 'ENOTDIR');
+    throw isLink ? new Error(`${path} is a link, which is not followed here`, { cause }) : cause;
+  });
+  try {
+    const { uid } = await file.stat();
+    const own = process.getuid?.() ?? uid;
+    if (uid !== own && uid !== 0) throw new Error(`${path} belongs to user ${uid}, and this process is user ${own}`);
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

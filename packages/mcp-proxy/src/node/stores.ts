@@ -20,9 +20,17 @@ const PINS_VERSION = 1;
 /** Spilled answers are for the conversation at hand, in milliseconds. */
 const SPILL_MAX_AGE_MS = 24 * 60 * 60_000;
 
+const pin = z.looseObject({ hash: z.string(), definition: z.looseObject({ name: z.string() }) });
 const pinsFile = z.looseObject({
   version: z.literal(PINS_VERSION),
-  tools: z.record(z.string(), z.looseObject({ hash: z.string(), definition: z.looseObject({ name: z.string() }) })),
+  // As it is: a record of zod leaves out a tool that is called `__proto__`, whose pin would be forgotten.
+  tools: z.custom<ServerPins['tools']>(
+    (tools) =>
+      typeof tools === 'object' &&
+      tools !== null &&
+      !Array.isArray(tools) &&
+      Object.values(tools).every((each) => pin.safeParse(each).success),
+  ),
   instructions: z.string().optional(),
 });
 

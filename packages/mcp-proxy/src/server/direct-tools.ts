@@ -19,11 +19,17 @@ export class DirectTools {
 
   constructor(proxy: McpProxyTool, names: readonly DirectToolName[]) {
     this.#proxy = proxy;
+    const targets = [...new Set(names)].map((name) => {
+      const slash = name.indexOf('/');
+      return { server: name.slice(0, slash), tool: name.slice(slash + 1) };
+    });
+    // `a` with `b__c` and `a__b` with `c` come out alike: then neither gets the plain name, lest one is called for the other.
+    const plain = targets.map(({ server, tool }) => exposedName(server, tool));
     this.#byName = new Map(
-      names.map((name) => {
-        const slash = name.indexOf('/');
-        const [server, tool] = [name.slice(0, slash), name.slice(slash + 1)];
-        return [exposedName(server, tool), { server, tool }];
+      targets.map((target, index) => {
+        const name = plain[index] ?? '';
+        const shared = plain.indexOf(name) !== plain.lastIndexOf(name);
+        return [shared ? nameWithDigest(name, target) : name, target];
       }),
     );
   }
@@ -71,6 +77,10 @@ export function exposedName(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
   const name = plain.replace(/[^A-Za-z0-9_-]/g, '_');
   if (name === plain && name.length <= MAX_NAME_LENGTH) return name;
+  return nameWithDigest(name, { server, tool });
+}
+
+function nameWithDigest(name: string, { server, tool }: { readonly server: string; readonly tool: string }): string {
   const digest = createHash('sha256').update(`${server}/${tool}`).digest('hex').slice(0, 8);
   return `${name.slice(0, MAX_NAME_LENGTH - 9)}_${digest}`;
 }

@@ -21,8 +21,9 @@ export type Admission =
 
 /** Holds a request against the options: DNS rebinding first, then the token. */
 export function admit(request: Request, options: HttpSecurityOptions): Admission {
-  const hostnames = [...(options.allowedHostnames ?? localhostAllowedHostnames())];
-  const origins = [...(options.allowedHostnames ?? localhostAllowedOrigins())];
+  const allowed = options.allowedHostnames?.map((name) => name.toLowerCase());
+  const hostnames = allowed ?? localhostAllowedHostnames();
+  const origins = allowed ?? localhostAllowedOrigins();
   const rejected = hostHeaderValidationResponse(request, hostnames) ?? originValidationResponse(request, origins);
   if (rejected) return { kind: 'refused', response: rejected };
   if (options.token === undefined) return { kind: 'admitted' };
@@ -38,6 +39,11 @@ export function admit(request: Request, options: HttpSecurityOptions): Admission
   }
   // The token itself stays here: what identifies the principal further on is its digest.
   return { kind: 'admitted', authInfo: { token: digest(given), clientId: 'bearer', scopes: [] } };
+}
+
+/** Whether a `Host` header is a name and a port: anything else changes its meaning in the address that is built from it. */
+export function isPlainHost(host: string | undefined): boolean {
+  return /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host ?? '');
 }
 
 function sameSecret(a: string, b: string): boolean {

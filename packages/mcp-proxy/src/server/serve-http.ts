@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { realTimer, type SetTimer } from '../node/timers.js';
 import type { Gateway } from './gateway.js';
-import { admit, type HttpSecurityOptions } from './http-security.js';
+import { admit, type HttpSecurityOptions, isPlainHost } from './http-security.js';
 
 export interface HttpHandlerOptions extends HttpSecurityOptions {
   /** Sessions of hosts that went away without a word end after this, in milliseconds. Default 30 minutes. */
@@ -168,6 +168,7 @@ export async function serveHttp(gateway: Gateway, options: ServeHttpOptions = {}
     { onerror: (error) => options.onError?.(error) },
   );
   const server = createServer((request, response) => {
+    if (!isPlainHost(request.headers.host)) return void response.writeHead(403).end();
     // The adapter's type leaves no room for Node's `undefined` in optional fields; the object is the one it is made for.
     void serve(request as Parameters<typeof serve>[0], response);
   });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type CommandIo, writerTo } from '../../src/cli/io.js';
 import { main } from '../../src/cli/main.js';
 import { protectedUpstream } from '../fixtures/authorization-server.js';
+import { listeningOn } from '../fixtures/listening.js';
 import { aFolder, aRecord, isRunning, scripted, textOf } from '../fixtures/scripted.js';
 
 const bin = fileURLToPath(new URL('../../bin/mcp-proxy.js', import.meta.url));
@@ -262,17 +263,3 @@ describe('mcp-proxy as a command of a host', () => {
     expect((await once(child, 'exit'))[0]).toBe(0);
   });
 });
-
-async function listeningOn(child: ChildProcess): Promise<string> {
-  let text = '';
-  for await (const chunk of child.stderr ?? []) {
-    text += String(chunk);
-    const url = /listening on (\S+)/.exec(text)?.[1];
-    if (url) {
-      // The rest is of no interest, but the pipe must not fill up.
-      child.stderr?.resume();
-      return url;
-    }
-  }
-  throw new Error(`it ended without listening: ${text}`);
-}

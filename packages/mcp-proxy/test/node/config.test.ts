@@ -102,6 +102,15 @@ describe('the common configuration', () => {
 describe('a wrong configuration', () => {
   it.each([
     [{}, 'mcp.json: server "a": needs "command" (a local server) or "url" (a remote one).'],
+    [{ comand: 'x', args: [] }, '(a remote one); "comand" is not known: did you mean "command"?'],
+    [{ Command: 'x' }, '"Command" is not known: did you mean "command"?'],
+    [{ server_url: 'https://a.example' }, '"server_url" is not known: did you mean "serverUrl"?'],
+    [{ ulr: 'https://a.example' }, '"ulr" is not known: did you mean "url"?'],
+    [{ type: 'stdio', cmmand: 'x' }, 'type "stdio" needs "command"; "cmmand" is not known: did you mean "command"?'],
+    [
+      { gallery: true, alwaysAllow: [] },
+      'mcp.json: server "a": needs "command" (a local server) or "url" (a remote one).',
+    ],
     [{ command: 'x', url: 'https://a.example' }, 'has both "command" and "url"'],
     [
       { type: 'carrier-pigeon', url: 'https://a.example' },

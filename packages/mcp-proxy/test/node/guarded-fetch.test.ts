@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createGuardedFetch } from '../../src/node/guarded-fetch.js';
 import { addressKind } from '../../src/node/private-address.js';
 import { listen } from '../fixtures/http-upstreams.js';
+import { providerOf } from '../fixtures/scripted-proxy.js';
 
 function aFetch(url: string, addresses: Record<string, string[]> = {}) {
   const requests: { url: string; headers: Headers; redirect: RequestInit['redirect'] }[] = [];
@@ -117,6 +118,50 @@ describe('a remote server', () => {
   });
 });
 
+describe('a server that redirects us', () => {
+  const addresses: Record<string, string[]> = {
+    'inside.example': ['10.1.2.3'],
+    'metadata.example': ['169.254.169.254'],
+    'mapped.example': ['::ffff:10.0.0.1'],
+    'both.example': ['93.184.216.34', 'fd00::1'],
+    'nowhere.example': [],
+  };
+
+  it.each([
+    'http://inside.example/mcp',
+    'http://metadata.example/latest',
+    'http://mapped.example/',
+    'http://both.example/',
+    'http://nowhere.example/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[::ffff:a9fe:a9fe]/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+    'http://[64:ff9b:1::a9fe:a9fe]/',
+    'http://[2002:a00:1::]/',
+    'http://[::10.0.0.1]/',
+    'http://0xa9fea9fe/',
+    'http://2852039166/',
+    'http://0251.0376.0251.0376/',
+    'http://10.1/',
+    'http://169.254.169.254./',
+    '//inside.example/mcp',
+  ])('to %s is refused, at every step', async (location) => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { origin, close } = await listen(
+        (_request, response) => void response.writeHead(status, { location }).end(),
+      );
+      const provider = providerOf(
+        { up: { url: `${origin}/mcp`, protocol: 'legacy', type: 'http' } },
+        { resolve: async (hostname) => addresses[hostname] ?? [hostname === 'localhost' ? '127.0.0.1' : hostname] },
+      );
+      const error: unknown = await provider.connect('up').catch((reason: unknown) => reason);
+      await close();
+      // Whether the SDK would follow this kind of redirect or not, nobody went there.
+      expect(error).toMatchObject({ message: expect.stringMatching(/private network|has no address|redirect/i) });
+    }
+  });
+});
+
 describe('addressKind', () => {
   it.each([
     ['8.8.8.8', 'public'],
@@ -137,6 +182,9 @@ describe('addressKind', () => {
     ['64:ff9b::7f00:1', 'loopback'],
     ['2002:7f00:1::', 'loopback'],
     ['2001:db8::1', 'private'],
+    ['3fff:1::', 'private'],
+    ['64:ff9b:1::808:808', 'private'],
+    ['64:ff9b::808:808', 'public'],
     ['not an address', 'private'],
   ])('%s is %s', (address, kind) => {
     expect(addressKind(address)).toBe(kind);
