@@ -11,6 +11,9 @@ import { canonicalJson, pinnedDefinition } from './security/canonical.js';
 import { reasonOf } from './text/clean.js';
 import type { IMcpCallOptions, IMcpServer, IMcpServerSpec, IMcpToolInfo } from './types.js';
 
+/** As much as the answer shows. */
+const MAX_REASON_CHARS = 2_000;
+
 export interface ToolCall {
   readonly entry: ServerEntry;
   readonly toolName: string;
@@ -178,7 +181,8 @@ function outcomeOf(entry: ServerEntry, { server, tool }: Ready, sent: Sent): Att
     const isError = typeof result === 'object' && result !== null && Reflect.get(result, 'isError') === true;
     return { answer: { kind: 'result', tool: listed, result }, outcome: isError ? 'tool_error' : 'ok' };
   }
-  const reason = reasonOf(sent.error);
+  // An upstream's own words; they may hold an address that is of use only as a whole.
+  const reason = reasonOf(sent.error, MAX_REASON_CHARS);
   if (connectionErrorCode(sent.error) !== undefined) entry.drop(server, reason);
   return { answer: { kind: 'call_failed', tool: listed, reason, error: sent.error }, outcome: 'failed' };
 }

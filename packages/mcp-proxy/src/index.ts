@@ -7,6 +7,7 @@ export { connectionErrorCode, McpConnectionError, McpProxyError } from './errors
 export type * from './events.js';
 export type * from './options.js';
 export { type IMcpProxyToolDescriptor, McpProxyTool } from './proxy-tool.js';
+export type { Hints } from './render/hints.js';
 export { type RenderOptions, renderAnswer } from './render/render-answer.js';
 export { parseProxyArgs } from './request.js';
 export { serializeToolResult } from './result/serialize.js';

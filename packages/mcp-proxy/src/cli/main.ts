@@ -11,6 +11,7 @@ import { type OpenedProxy, openProxy } from '../node/open-proxy.js';
 import { defaultStateFolder } from '../node/state-files.js';
 import { renderAnswer } from '../render/render-answer.js';
 import { type Command, HELP, parseCommand, UsageError } from './args.js';
+import { TERMINAL_HINTS } from './hints.js';
 import type { CommandIo } from './io.js';
 import { serve } from './serve.js';
 
@@ -162,7 +163,7 @@ function progress(event: ProxyEvent, io: CommandIo): void {
 }
 
 function print(answer: ProxyAnswer, command: Command, io: CommandIo): ExitCode {
-  io.out(`${command.json ? JSON.stringify(answer) : renderAnswer(answer)}\n`);
+  io.out(`${command.json ? JSON.stringify(answer) : renderAnswer(answer, { hints: TERMINAL_HINTS })}\n`);
   switch (answer.kind) {
     case 'result':
       return isError(answer.result) ? 1 : 0;

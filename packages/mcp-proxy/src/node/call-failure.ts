@@ -4,6 +4,7 @@ import { McpConnectionError } from '../errors.js';
 import { callFate } from './call-fate.js';
 import type { UpstreamConfig } from './config.js';
 import { messageOf, UpstreamError } from './errors.js';
+import { type RequiredPage, requiredPages } from './required-pages.js';
 
 export interface FailedCall {
   readonly config: UpstreamConfig;
@@ -36,10 +37,11 @@ export function callFailure({ config, what, error, cause }: FailedCall): unknown
         `Server "${serverName}" wants you to sign in again. Run: mcp-proxy login ${serverName}`,
         { cause: error },
       );
-    case 'answered':
-      return hasCode(error, ProtocolErrorCode.MissingRequiredClientCapability)
-        ? cannotAsk(serverName, what, error)
-        : error;
+    case 'answered': {
+      if (hasCode(error, ProtocolErrorCode.MissingRequiredClientCapability)) return cannotAsk(serverName, what, error);
+      const pages = requiredPages(error);
+      return pages.length > 0 ? pageFirst(serverName, what, pages, error) : error;
+    }
     default:
       return fate satisfies never;
   }
@@ -69,6 +71,13 @@ export function isMethodNotFound(error: unknown): boolean {
 function cannotAsk(serverName: string, what: string, cause: Error): UpstreamError {
   const message = `"${what}" of "${serverName}" needs what the host of this call does not support: ${cause.message}`;
   return new UpstreamError('UPSTREAM_INPUT_REFUSED', serverName, message, { cause });
+}
+
+/** For whoever can only read: the address is in the message. */
+function pageFirst(serverName: string, what: string, pages: readonly RequiredPage[], cause: unknown): UpstreamError {
+  const list = pages.map(({ url, message }) => `${url}${message && ` (${message.slice(0, 200)})`}`).join(', ');
+  const text = `"${what}" of "${serverName}" wants a person to visit a page first, and to be called again then: ${list}`;
+  return new UpstreamError('UPSTREAM_INPUT_REFUSED', serverName, text, { cause });
 }
 
 function hasCode(error: unknown, code: ProtocolErrorCode): error is Error {

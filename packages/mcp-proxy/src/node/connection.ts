@@ -13,10 +13,12 @@ import type { HostCalls } from './host-calls.js';
 import { type HostChannel, hostChannelOf } from './host-channel.js';
 import { InUse } from './in-use.js';
 import { answerInputs, isInputRequired } from './input-rounds.js';
+import { tellingLateOnesOnce } from './late-messages.js';
 import { listAllTools } from './list-tools.js';
 import type { OpenedClient } from './open-client.js';
 import { failureOf } from './paced.js';
 import { redactError, redactResult, redactTexts } from './redact.js';
+import { visitPages } from './required-pages.js';
 import type { Secrets } from './secrets.js';
 import { StdioUpstreamTransport } from './stdio-transport.js';
 import { awaitedTimer, realTimer, type SetTimer } from './timers.js';
@@ -68,7 +70,7 @@ export class UpstreamConnection implements IMcpServer {
       this.#ended(this.#failure() ?? new Error('the connection was closed by the server'));
       this.#closeWhenUnused();
     };
-    client.onerror = (error) => this.#tell(error);
+    client.onerror = tellingLateOnesOnce((error) => this.#tell(error));
     this.#stopWatching = watchToolList(opened, {
       onChanged: () => {
         for (const listener of this.#toolListeners) listener();
@@ -140,13 +142,14 @@ export class UpstreamConnection implements IMcpServer {
         const sendOptions = await this.#sendOptions(stop.signal, clock, options);
         const send = (added: Record<string, unknown>): Promise<unknown> =>
           this.#send({ name: toolName, arguments: args, ...added }, channel, sendOptions);
-        const first = await send({});
+        const names = { serverName: this.#config.serverName, toolName };
+        const host = channel && this.#options.calls.hostOf({ ...call, channel });
+        const first = await visitPages(() => send({}), { ...names, host });
         const result =
-          isInputRequired(first) && channel
+          isInputRequired(first) && host
             ? await answerInputs(first, {
-                serverName: this.#config.serverName,
-                toolName,
-                ask: (method, params) => this.#options.calls.ask({ ...call, channel }, method, params),
+                ...names,
+                ask: host.ask,
                 retry: send,
                 delay: (ms) => new Promise((resolve) => void (this.#options.setTimer ?? awaitedTimer)(resolve, ms)),
               })
@@ -248,9 +251,18 @@ export class UpstreamConnection implements IMcpServer {
     };
   }
 
-  #send(params: Record<string, unknown>, channel: HostChannel | undefined, options: RequestOptions): Promise<unknown> {
+  async #send(
+    params: Record<string, unknown>,
+    channel: HostChannel | undefined,
+    options: RequestOptions,
+  ): Promise<unknown> {
     const definition = this.#headerTools.get(String(params.name));
-    return this.#opened.run((client) => requestCall({ client, params, channel, definition, era: this.era, options }));
+    try {
+      const request = { params, channel, definition, era: this.era, options };
+      return await this.#opened.run((client) => requestCall({ client, ...request }));
+    } catch (error) {
+      throw redactError(error, this.#options.secrets.redact);
+    }
   }
 
   /** The older era sets its log level for the whole connection; the newer one says it with every request. */

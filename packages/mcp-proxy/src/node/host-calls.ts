@@ -4,6 +4,7 @@ import type { CallClock } from './call-clock.js';
 import { messageOf } from './errors.js';
 import { type HostChannel, type HostRequestMethod, hostCan, type LogEntry } from './host-channel.js';
 import { redactTexts } from './redact.js';
+import type { PageHost } from './required-pages.js';
 import type { Secrets } from './secrets.js';
 
 /** One call on its way. */
@@ -14,10 +15,15 @@ export interface RunningCall {
   readonly signal: AbortSignal;
 }
 
+/** Pages may never be visited; of those that are waited for, so many are kept, the last ones. */
+const MAX_PAGES = 100;
+
 export class HostCalls {
   readonly #serverName: string;
   readonly #secrets: Secrets;
   readonly #running = new Set<RunningCall>();
+  /** Who was sent to a page by a call that is over, by the id of the page. */
+  readonly #pages = new Map<string, HostChannel>();
 
   constructor(serverName: string, secrets: Secrets) {
     this.#serverName = serverName;
@@ -51,9 +57,32 @@ export class HostCalls {
     return hosts.length > 0;
   }
 
-  /** Tells the hosts that have a call running here; the id says to the right one what it is about. */
+  /** The host of a call, to ask or to tell that pages must be visited first. */
+  hostOf(call: RunningCall & { readonly channel: HostChannel }): PageHost {
+    const { channel } = call;
+    return {
+      capabilities: channel.capabilities,
+      ask: (method, params) => this.ask(call, method, params),
+      ...(channel.pagesRequired && {
+        pagesRequired: (pages) => {
+          for (const { elicitationId } of pages) this.#waitFor(elicitationId, channel);
+          channel.pagesRequired?.(pages);
+        },
+      }),
+    };
+  }
+
+  /** Tells whom it concerns: the host that was sent to that page, or those that have a call running here. */
   elicitationComplete(elicitationId: string): void {
-    for (const channel of this.#hosts()) channel.elicitationComplete?.(elicitationId);
+    const waiting = this.#pages.get(elicitationId);
+    this.#pages.delete(elicitationId);
+    for (const channel of waiting ? [waiting] : this.#hosts()) channel.elicitationComplete?.(elicitationId);
+  }
+
+  #waitFor(elicitationId: string, channel: HostChannel): void {
+    this.#pages.set(elicitationId, channel);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > MAX_PAGES && oldest !== undefined) this.#pages.delete(oldest);
   }
 
   #hosts(): readonly HostChannel[] {

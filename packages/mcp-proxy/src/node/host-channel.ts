@@ -1,5 +1,7 @@
 /** What a call carries about the host it came from: who may be asked for input, and where logs go. */
 
+import type { RequiredPage } from './required-pages.js';
+
 /** What an upstream may ask its client for, while a call runs. */
 export type HostRequestMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
 
@@ -27,6 +29,11 @@ export interface HostChannel {
   log?(entry: LogEntry): void;
   /** What the person was sent to a web page for is done (`notifications/elicitation/complete`). */
   elicitationComplete?(elicitationId: string): void;
+  /**
+   * The call failed until the person has visited these pages (error -32042). Where this is absent, the host is asked to have them
+   * visited, and the call is made again.
+   */
+  pagesRequired?(pages: readonly RequiredPage[]): void;
 }
 
 /** A log message of an upstream (`notifications/message`). */

@@ -22,6 +22,7 @@ export type { OpenedProxy, OpenProxyOptions } from './open-proxy.js';
 export { openProxy } from './open-proxy.js';
 export type { NodeProvider } from './provider.js';
 export { createNodeProvider } from './provider.js';
+export type { RequiredPage } from './required-pages.js';
 export { specsOf } from './specs.js';
 export { defaultStateFolder } from './state-files.js';
 export type { ConfigLookup } from './stores.js';

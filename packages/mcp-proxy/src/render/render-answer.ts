@@ -4,6 +4,7 @@ import { serializeToolResult } from '../result/serialize.js';
 import { formatSchema, requiredParameters } from '../schema/format.js';
 import { cleanText, clip, clippedLine, plural } from '../text/clean.js';
 import { estimateTokens } from '../text/tokens.js';
+import { type Hints, MODEL_HINTS } from './hints.js';
 import { statusLine, statusText } from './render-status.js';
 
 export interface RenderOptions {
@@ -11,6 +12,8 @@ export interface RenderOptions {
   readonly notes?: readonly string[];
   /** What the text of a search may cost, in estimated tokens. Default 800. */
   readonly maxSearchTokens?: number;
+  /** How the next step is said. Default: as a call of the tool. */
+  readonly hints?: Hints;
 }
 
 const MAX_PURPOSE_CHARS = 120;
@@ -22,19 +25,19 @@ const MAX_CANDIDATES = 20;
 
 export function renderAnswer(answer: ProxyAnswer, options: RenderOptions = {}): string {
   const notes = options.notes ?? [];
-  const text = answerText(answer, options.maxSearchTokens ?? 800);
+  const text = answerText(answer, options.maxSearchTokens ?? 800, options.hints ?? MODEL_HINTS);
   return notes.length === 0 ? text : `${text}\n\nNote: ${notes.join(' ')}`;
 }
 
-function answerText(answer: ProxyAnswer, maxSearchTokens: number): string {
+function answerText(answer: ProxyAnswer, maxSearchTokens: number, hints: Hints): string {
   switch (answer.kind) {
     case 'status':
-      return statusText(answer.servers);
+      return statusText(answer.servers, hints);
     case 'connected':
     case 'list':
-      return listText(answer.status, answer.tools);
+      return listText(answer.status, answer.tools, hints);
     case 'hits':
-      return hitsText(answer, maxSearchTokens);
+      return hitsText(answer, maxSearchTokens, hints);
     case 'described':
       return describedText(answer.tool);
     case 'result':
@@ -46,13 +49,13 @@ function answerText(answer: ProxyAnswer, maxSearchTokens: number): string {
     case 'unknown_server':
       return unknownServerText(answer.server, answer.known);
     case 'server_failed':
-      return serverFailedText(answer);
+      return serverFailedText(answer, hints);
     case 'unknown_tool':
-      return unknownToolText(answer);
+      return unknownToolText(answer, hints);
     case 'ambiguous':
-      return ambiguousText(answer);
+      return ambiguousText(answer, hints);
     case 'held':
-      return heldText(answer);
+      return heldText(answer, hints);
     case 'refused':
       return `The call of "${shownTool(answer.tool)}" was refused: ${clippedLine(answer.reason, 500)}`;
     case 'call_failed':
@@ -65,7 +68,7 @@ function answerText(answer: ProxyAnswer, maxSearchTokens: number): string {
 }
 
 /** One line a tool up to the budget; of those beyond it the names, so that a list never hides a tool. */
-function listText(status: ServerStatus, tools: readonly ListedTool[]): string {
+function listText(status: ServerStatus, tools: readonly ListedTool[], hints: Hints): string {
   const lines: string[] = [];
   let tokens = 0;
   for (const listed of tools) {
@@ -75,17 +78,19 @@ function listText(status: ServerStatus, tools: readonly ListedTool[]): string {
     lines.push(line);
   }
   const rest = tools.slice(lines.length).map(nameOf);
-  const server = JSON.stringify(clippedLine(status.serverName, 80));
-  const cut = [`${rest.length} more: ${rest.join(', ')}`, `Search them: mcp({"search":"…","server":${server}})`];
-  const next = tools.length > 0 ? ['', 'Next: mcp({"describe":"<tool>"}) shows the parameters of one.'] : [];
+  const cut = [
+    `${rest.length} more: ${rest.join(', ')}`,
+    `Search them: ${hints.search(clippedLine(status.serverName, 80))}`,
+  ];
+  const next = tools.length > 0 ? ['', `Next: ${hints.describe} shows the parameters of one.`] : [];
   return [statusLine(status), ...lines, ...(rest.length > 0 ? cut : []), ...next].join('\n');
 }
 
-function hitsText(answer: SearchAnswer, maxTokens: number): string {
+function hitsText(answer: SearchAnswer, maxTokens: number, hints: Hints): string {
   const skipped = skippedText(answer.skipped);
   if (answer.hits.length === 0) {
     const none = `No tool matches "${clippedLine(answer.query, 80)}" among ${plural(answer.searched, 'tool')}.`;
-    return [none, 'Try other words, or mcp({}) to see the servers.', ...skipped].join('\n');
+    return [none, `Try other words, or ${hints.status} to see the servers.`, ...skipped].join('\n');
   }
   const lines: string[] = [];
   let tokens = 0;
@@ -96,7 +101,7 @@ function hitsText(answer: SearchAnswer, maxTokens: number): string {
     lines.push(line);
   }
   const more = answer.matched - lines.length;
-  const cut = more > 0 ? [`${more} more match; name the task more closely, or add "server", for others.`] : [];
+  const cut = more > 0 ? [`${more} more match; name the task more closely, or add ${hints.server}, for others.`] : [];
   return [...lines, ...cut, ...skipped].join('\n');
 }
 
@@ -147,35 +152,35 @@ function unknownServerText(server: string, known: readonly string[]): string {
   return `No server is called "${clippedLine(server, 80)}". ${there}`;
 }
 
-function serverFailedText({ status, reason }: Extract<ProxyAnswer, { kind: 'server_failed' }>): string {
+function serverFailedText({ status, reason }: Extract<ProxyAnswer, { kind: 'server_failed' }>, hints: Hints): string {
   // A failed state says its reason already; any other is only what the server is in now.
   const why = status.state.kind === 'failed' ? [] : [`Not done: ${clippedLine(reason, 500)}`];
-  return [statusLine(status), ...why, reconnectHint(status.serverName)].join('\n');
+  return [statusLine(status), ...why, `Try again: ${hints.connect(clippedLine(status.serverName, 80))}`].join('\n');
 }
 
-function unknownToolText(answer: Extract<ProxyAnswer, { kind: 'unknown_tool' }>): string {
+function unknownToolText(answer: Extract<ProxyAnswer, { kind: 'unknown_tool' }>, hints: Hints): string {
   const where = answer.server === undefined ? 'No server has' : `"${clippedLine(answer.server, 80)}" has no`;
   const what = answer.server === undefined ? ' a tool' : ' tool';
   const similar = answer.similar.map((listed) => hitLine(listed));
   return [
     `${where}${what} called "${clippedLine(answer.tool, 120)}".`,
-    ...(similar.length > 0 ? ['Similar:', ...similar] : ['Search for what you need: mcp({"search":"…"}).']),
+    ...(similar.length > 0 ? ['Similar:', ...similar] : [`Search for what you need: ${hints.search()}.`]),
     ...skippedText(answer.skipped),
   ].join('\n');
 }
 
-function ambiguousText(answer: Extract<ProxyAnswer, { kind: 'ambiguous' }>): string {
+function ambiguousText(answer: Extract<ProxyAnswer, { kind: 'ambiguous' }>, hints: Hints): string {
   const shown = answer.candidates.slice(0, MAX_CANDIDATES);
   return [
-    `${answer.candidates.length} servers have a tool "${clippedLine(answer.tool, 120)}". Add "server" to say which:`,
+    `${answer.candidates.length} servers have a tool "${clippedLine(answer.tool, 120)}". Add ${hints.server} to say which:`,
     ...shown.map((listed) => `- ${clippedLine(listed.serverName, 80)}${purposeOf(listed, MAX_PURPOSE_CHARS)}`),
     ...skippedText(answer.skipped),
   ].join('\n');
 }
 
-function heldText({ serverName, held }: Extract<ProxyAnswer, { kind: 'held' }>): string {
+function heldText({ serverName, held }: Extract<ProxyAnswer, { kind: 'held' }>, hints: Hints): string {
   const what = held.reason === 'new' ? 'is new on its server' : 'changed since it was trusted';
-  return `The tool "${clippedLine(held.toolName, 120)}" of "${clippedLine(serverName, 80)}" ${what}. It cannot be used until the person in charge approves it.`;
+  return `The tool "${clippedLine(held.toolName, 120)}" of "${clippedLine(serverName, 80)}" ${what}. ${hints.approve(clippedLine(serverName, 80))}`;
 }
 
 function skippedText(skipped: readonly SkippedServer[]): string[] {
@@ -184,10 +189,6 @@ function skippedText(skipped: readonly SkippedServer[]): string[] {
     ({ serverName, reason }) => `- ${clippedLine(serverName, 80)}: ${clippedLine(reason, 200)}`,
   );
   return ['Not searched, because they could not be reached:', ...lines];
-}
-
-function reconnectHint(serverName: string): string {
-  return `Try again: mcp({"connect":${JSON.stringify(clippedLine(serverName, 80))}})`;
 }
 
 function nameOf({ tool }: ListedTool): string {

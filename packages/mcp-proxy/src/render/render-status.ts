@@ -1,14 +1,15 @@
 /** The state of servers as text: one line each, and below it what was left out or held back. */
 import type { ServerState, ServerStatus } from '../answers.js';
 import { clippedLine, plural } from '../text/clean.js';
+import type { Hints } from './hints.js';
 
 const MAX_PROBLEMS = 5;
 const MAX_DIFF_LINES = 12;
 
-export function statusText(servers: readonly ServerStatus[]): string {
+export function statusText(servers: readonly ServerStatus[], hints: Hints): string {
   if (servers.length === 0) return 'No MCP server is configured.';
   const lines = servers.map(statusLine);
-  return [...lines, '', 'Next: mcp({"search":"<what you need>"}) looks through the tools of all servers.'].join('\n');
+  return [...lines, '', `Next: ${hints.search()} looks through the tools of all servers.`].join('\n');
 }
 
 /** `files: connected (12 tools)`, with indented lines for what is not as it should be. */

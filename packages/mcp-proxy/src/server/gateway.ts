@@ -11,9 +11,11 @@ import {
   Server,
   type ServerContext,
   type Tool,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/server';
 import { MCP_PROXY_TOOL_NAME } from '../definition.js';
 import type { HostCapabilities, HostChannel, HostRequestMethod } from '../node/host-channel.js';
+import type { RequiredPage } from '../node/required-pages.js';
 import type { McpProxyTool } from '../proxy-tool.js';
 import { canonicalJson } from '../security/canonical.js';
 import type { IMcpCallOptions, IMcpProxyResult } from '../types.js';
@@ -77,8 +79,24 @@ export function createGateway(options: GatewayOptions): Gateway {
     host: LegacyHost,
   ): Promise<CallToolResult> => {
     const { signal } = ctx.mcpReq;
-    const channel = legacyChannel(ctx, host);
-    return fitResult(await run(name, args, { signal, context: channel, onProgress: progressTo(() => ctx) }), 'legacy');
+    let required: readonly RequiredPage[] = [];
+    let over = false;
+    const channel: HostChannel = {
+      ...legacyChannel(ctx, host),
+      pagesRequired: (pages) => {
+        required = pages;
+      },
+      elicitationComplete: (elicitationId) => {
+        // A page is visited long after the call that asked for it; then there is only the stream of the session.
+        if (over) host.notify('notifications/elicitation/complete', { elicitationId });
+        else notify(ctx, 'notifications/elicitation/complete', { elicitationId });
+      },
+    };
+    const result = await run(name, args, { signal, context: channel, onProgress: progressTo(() => ctx) });
+    over = true;
+    // The protocol of this host has an error of its own for it, and hosts look for that.
+    if (required.length > 0) throw new UrlElicitationRequiredError([...required]);
+    return fitResult(result, 'legacy');
   };
 
   const callForModern = async (
@@ -124,6 +142,9 @@ export function createGateway(options: GatewayOptions): Gateway {
         hostId: randomUUID(),
         capabilities: () => (server.getClientCapabilities() ?? {}) as HostCapabilities,
         logLevel: undefined,
+        notify: (method, params) => {
+          server.notification({ method, params }).catch((error) => options.onError?.(error));
+        },
       };
       server.setRequestHandler('tools/list', async (_request, ctx) => {
         const tools = [proxyDefinition(proxy), ...(await direct.list(ctx.mcpReq.signal))];
@@ -166,6 +187,8 @@ interface LegacyHost {
   readonly hostId: string;
   readonly capabilities: () => HostCapabilities;
   logLevel: string | undefined;
+  /** Over the session, whatever requests are open. */
+  readonly notify: (method: string, params: Record<string, unknown>) => void;
 }
 
 function proxyDefinition(proxy: McpProxyTool): Tool {
@@ -184,7 +207,6 @@ function legacyChannel(ctx: ServerContext, host: LegacyHost): HostChannel {
     request: ask,
     ...(host.logLevel !== undefined && { logLevel: host.logLevel }),
     log: ({ level, data, logger }) => notify(ctx, 'notifications/message', { level, data, ...(logger && { logger }) }),
-    elicitationComplete: (elicitationId) => notify(ctx, 'notifications/elicitation/complete', { elicitationId }),
   };
 }
 

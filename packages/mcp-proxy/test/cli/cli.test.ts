@@ -76,6 +76,25 @@ describe('mcp-proxy in a terminal', () => {
     });
   });
 
+  it('says what to do next in commands, not in calls of a model', async () => {
+    const { config, state } = await aConfig({ a: scripted(), 'b c': scripted(), dead: { command: 'no-such-command' } });
+    const common = ['--config', config, '--state', state];
+    const said = async (...argv: string[]): Promise<string> => (await run([...argv, ...common])).out;
+    const answers = {
+      status: await said('status'),
+      nothing: await said('search', 'qqqqqq'),
+      unknown: await said('describe', 'qqqqqq'),
+      ambiguous: await said('call', 'echo'),
+      failed: await said('call', 'echo', '--server', 'dead'),
+    };
+    expect(answers.status).toContain('Next: mcp-proxy search <words…>');
+    expect(answers.nothing).toContain('or mcp-proxy status to see the servers');
+    expect(answers.unknown).toContain('mcp-proxy search');
+    expect(answers.ambiguous).toContain('Add --server <name> to say which');
+    expect(answers.failed).toContain('Try again: mcp-proxy status');
+    expect(Object.values(answers).join('\n')).not.toContain('mcp(');
+  });
+
   it('a terminal is sent no escape sequence of a server, a pipe gets every byte', () => {
     const hostile = '\u001b]52;c;ZXZpbA==\u0007\u001b[2Jtext\u009b1m\n';
     const written: string[] = [];
@@ -129,7 +148,8 @@ describe('mcp-proxy in a terminal', () => {
     pins.tools.echo.hash = 'of another definition';
     pins.tools.echo.definition.description = 'The tool echo before';
     await writeFile(join(state, 'pins', name), JSON.stringify(pins));
-    expect((await run(['call', 'echo', '{"message":"hi"}', ...common])).code).toBe(1);
+    const held = await run(['call', 'echo', '{"message":"hi"}', ...common]);
+    expect(held).toMatchObject({ code: 1, out: expect.stringContaining('trust it: mcp-proxy approve a\n') });
     const { out, err } = await run(['approve', 'a', ...common]);
     expect(err).toMatch(/- .*before[\s\S]*\+ .*now/);
     expect(out).toBe('Trusted now: echo\n');

@@ -3,6 +3,14 @@ import { scripted, textOf } from '../fixtures/scripted.js';
 import { heldTimers, providerOf, proxyOf } from '../fixtures/scripted-proxy.js';
 
 describe('a call', () => {
+  it('that is over is not told of line by line, when its progress goes on', async () => {
+    const lines: string[] = [];
+    const connection = await providerOf({ a: scripted() }, { debugLog: (line) => lines.push(line) }).connect('a');
+    for (let count = 0; count < 3; count += 1) await connection.callTool('late', {});
+    expect(lines.filter((line) => line.includes('a call that is over'))).toHaveLength(1);
+    expect(lines.join()).not.toContain('too late');
+  });
+
   it('that is cancelled is cancelled at the upstream too, without the reason of the caller', async () => {
     const provider = providerOf({ a: scripted() });
     const connection = await provider.connect('a');

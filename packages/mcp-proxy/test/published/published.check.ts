@@ -14,6 +14,17 @@ import { entryOf, FIRST_START_MS, type PublishedServer, publishedServers } from 
 /** Times that a server is started before it counts as one that does not: a fetch may fail on its way. */
 const ATTEMPTS = 3;
 
+/** Tools that both the filesystem server and desktop-commander have. */
+const SHARED_NAMES = [
+  'create_directory',
+  'get_file_info',
+  'list_directory',
+  'move_file',
+  'read_file',
+  'read_multiple_files',
+  'write_file',
+];
+
 const folder = await aFolder();
 const servers = publishedServers(folder);
 const cache = process.env.npm_config_cache ?? join(homedir(), '.npm');
@@ -67,12 +78,22 @@ describe('published servers', () => {
   });
 
   it('of which two have tools of the same names are told apart, name by name', async () => {
-    const namesOf = (server: string): string[] => (opened.proxy.visibleTools(server) ?? []).map(({ name }) => name);
-    const shared = namesOf('filesystem').filter((name) => namesOf('desktop-commander').includes(name));
-    expect(shared.length, shared.join()).toBeGreaterThanOrEqual(5);
+    const listed = async (server: string): Promise<string[]> =>
+      (await (await opened.provider.connect(server)).listTools()).map(({ name }) => name);
+    const [ours, theirs] = [await listed('filesystem'), await listed('desktop-commander')];
+    const shared = ours.filter((name) => theirs.includes(name));
+    // The versions are fixed, and these are what both of them list.
+    expect([...shared].sort()).toEqual(SHARED_NAMES);
+    for (const tool of ours) {
+      const answer = await opened.proxy.perform({ kind: 'describe', tool });
+      expect(answer.kind, tool).toBe(shared.includes(tool) ? 'ambiguous' : 'described');
+    }
     for (const tool of shared) {
       const answer = await opened.proxy.perform({ kind: 'call', tool, args: {} });
       expect(answer).toMatchObject({ kind: 'ambiguous' });
+      if (answer.kind !== 'ambiguous') continue;
+      const servers = answer.candidates.map(({ serverName }) => serverName).sort();
+      expect(servers).toEqual(['desktop-commander', 'filesystem']);
     }
     const args = { path: folder };
     expect(textOf(await opened.proxy.run({ tool: 'list_directory', server: 'filesystem', args }))).toContain('state');

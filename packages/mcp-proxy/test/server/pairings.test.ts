@@ -7,6 +7,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
   LoggingMessageNotificationSchema,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { McpProxyTool } from '../../src/index.js';
@@ -257,6 +258,70 @@ it('a host of the older era is told when what it opened a web page for is done',
   closers.push(() => client.close());
   await client.callTool({ name: 'mcp', arguments: { tool: 'ask-by-url', server: 'up', args: {} } });
   await vi.waitFor(() => expect(complete).toEqual(['e1']), { timeout: 30_000 });
+});
+
+describe('a server that wants a web page visited before it is called', () => {
+  const call = { tool: 'needs-page', server: 'up' };
+
+  it('is called again by us once the person at a modern host has agreed, page by page', async () => {
+    const host = await aHost('modern', await aGateway('legacy'));
+    expect(textOf(await host.call({ ...call, args: { visits: 2 } }))).toBe('done');
+    // What is no web page is not shown to anybody.
+    expect(host.asked.map(({ params }) => [params.mode, String(params.url).slice(0, 40)])).toEqual([
+      ['url', 'https://pages.example/connect?step=1&xxx'],
+      ['url', 'https://pages.example/connect?step=2&xxx'],
+    ]);
+  });
+
+  it('is not called again when the person does not agree, nor without end', async () => {
+    const url = await aGateway('legacy');
+    const unwilling = await aHost('modern', url, { answer: () => ({ action: 'decline' }) });
+    expect(textOf(await unwilling.call({ ...call, args: { visits: 5 } }))).toContain('did not agree');
+    expect(unwilling.asked).toHaveLength(1);
+    // Eleven at most, of which a host of the SDK follows ten.
+    const patient = await aHost('modern', url);
+    const answer = await patient.call({ ...call, args: { visits: 1_000 } }).then(textOf, String);
+    expect(answer).toMatch(/again and again|rounds/);
+    expect(patient.asked.length).toBeLessThanOrEqual(11);
+  });
+
+  it('is told to a host of the older era in that era’s own error, and so is the end of the visit', async () => {
+    const client = new LegacyClient({ name: 'host', version: '1' }, { capabilities: { elicitation: { url: {} } } });
+    const complete: string[] = [];
+    client.setNotificationHandler(
+      ElicitationCompleteNotificationSchema,
+      ({ params }) => void complete.push(params.elicitationId),
+    );
+    const transport = new LegacyTransport(new URL(await aGateway('legacy')));
+    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    closers.push(() => client.close());
+    const request = { name: 'mcp', arguments: { ...call, args: { tellsEnd: true } } };
+    const error = await client.callTool(request).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UrlElicitationRequiredError);
+    expect((error as UrlElicitationRequiredError).elicitations).toEqual([
+      {
+        mode: 'url',
+        url: expect.stringMatching(/^https:\/\/pages\.example\/connect\?step=1&x{600}$/),
+        message: 'Connect your account',
+        elicitationId: 'page-1',
+      },
+    ]);
+    await vi.waitFor(() => expect(complete).toEqual(['page-1']), { timeout: 30_000 });
+    expect(textOf(await client.callTool(request))).toBe('done');
+  });
+
+  it.each(['legacy', 'modern'] as const)(
+    'is answered with the whole address to a %s host that opens none',
+    async (era) => {
+      const host = await aHost(era, await aGateway('legacy'), { capabilities: { elicitation: { form: {} } } });
+      const result = await host.call(call);
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toMatch(
+        /visit a page first.*https:\/\/pages\.example\/connect\?step=1&x{600} \(Connect your account\)/,
+      );
+      expect(host.asked).toEqual([]);
+    },
+  );
 });
 
 it('the gateway is reached in memory too', async () => {
