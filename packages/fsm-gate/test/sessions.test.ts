@@ -463,6 +463,29 @@ describe('an integration that counts microseconds', () => {
     const signal = AbortSignal.abort(new Error('gone'));
     await expect(sessions.admit('ann', 'cart_add_item', {}, { signal })).rejects.toThrow('gone');
   });
+
+  it('that gives up only while it waits is let through where it need not, and rejected where it must', async () => {
+    const { sessions } = aShop();
+    const waitSignal = AbortSignal.abort(new Error('gone'));
+    const first = await sessions.admit('ann', 'cart_add_item', {}, { waitSignal });
+    if (first.kind !== 'admitted') throw new Error('it should be let through');
+    await expect(sessions.admit('ann', 'cart_add_item', {}, { waitSignal })).rejects.toThrow('gone');
+    await first.call.commit('added');
+    // Who gave up stands in nobody's way.
+    expect((await sessions.run('ann', 'cart_checkout', {}, () => 'out')).kind).toBe('done');
+  });
+
+  it('that gives up while another process holds the session is rejected, and holds nobody up', async () => {
+    const { sessions, store } = aShop();
+    const initial = () => sessions.model.start(0);
+    const request = { id: 'foreign', tool: 'cart_pay', initial, leaseMs: 60_000, onlyIn: undefined };
+    const foreign = await store.reserve('ann', request);
+    if (foreign.kind !== 'granted') throw new Error('it should be granted');
+    const waitSignal = AbortSignal.abort(new Error('gone'));
+    await expect(sessions.admit('ann', 'cart_add_item', {}, { waitSignal })).rejects.toThrow('gone');
+    await store.release('ann', foreign.fence);
+    expect((await sessions.run('ann', 'cart_add_item', {}, () => 1)).kind).toBe('done');
+  });
 });
 
 describe('a store that fails', () => {

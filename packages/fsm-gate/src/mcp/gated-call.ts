@@ -1,5 +1,5 @@
 /** One call through the gate: reserve, run the handler, then commit, roll back, release or hold. */
-import { type Awaitable, isPending } from '../awaitable.js';
+import type { Awaitable } from '../awaitable.js';
 import type { GateCall, GateSessions } from '../sessions/sessions-types.js';
 import { GateRpcError } from './errors.js';
 import type { HeldTasks } from './held-tasks.js';
@@ -51,7 +51,7 @@ type Marked = Record<PropertyKey, unknown>;
 
 /**
  * Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. What can
- * be had at once is not waited for, and nothing here is `async`: every promise is on the way of every call.
+ * be had at once is not waited for: a call that succeeds has one promise more than without the gate.
  */
 export function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
   if (!pending.mayNest || !isRecord(pending.context)) return judge(pending, options);
@@ -64,81 +64,87 @@ export function runGated(pending: PendingCall, options: GatedCallOptions): Promi
 }
 
 function judge(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+  let asked: Awaitable<McpAdmission>;
   try {
-    const asked = admit(pending, options);
-    if (!isPending(asked)) return proceed(asked, pending, options);
-    return asked.then(
-      (admission) => proceed(admission, pending, options),
-      (error: unknown) => refuse(pending, refusalOf(error, pending, options), options),
-    );
+    asked = admit(pending, options);
   } catch (error) {
-    return promised(() => refuse(pending, refusalOf(error, pending, options), options));
+    asked = Promise.reject(error);
   }
+  if ('kind' in asked) return proceed(asked, pending, options);
+  return asked.then(
+    (admission) => proceed(admission, pending, options),
+    (error: unknown) => refuse(pending, refusalOf(error, pending, options), options),
+  );
 }
 
 /** Never throws, so that nothing which happens from here on is taken for a failure to decide. */
 function proceed(admission: McpAdmission, pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
   if (admission.kind === 'refused') return promised(() => refuse(pending, admission.decision, options));
   const { call } = admission;
-  const failed = async (error: unknown): Promise<never> => {
-    // Idempotent: a call that was ended stays so.
-    await call.rollback('threw');
-    throw error;
-  };
-  const answered = (result: unknown): unknown => {
-    try {
-      const ended = end(call, outcomeOfCall(pending.request, result), pending, result, options);
-      return isPending(ended) ? ended.then(undefined, failed) : ended;
-    } catch (error) {
-      return failed(error);
-    }
-  };
-  return promised(() => pending.handler(pending.request, pending.context)).then(answered, failed);
+  const failed = (error: unknown): Promise<never> => rollBack(call, error);
+  let answer: unknown;
+  try {
+    answer = pending.handler(pending.request, pending.context);
+  } catch (error) {
+    return failed(error);
+  }
+  return Promise.resolve(answer).then((result) => finish(call, pending, result, options), failed);
 }
 
-/** What it gives, or throws, as a promise; one that it gives is passed on as it is. */
-function promised(work: () => unknown): Promise<unknown> {
+/** Idempotent: a call that was ended stays so. */
+async function rollBack(call: GateCall, error: unknown): Promise<never> {
+  await call.rollback('threw');
+  throw error;
+}
+
+/** What it gives, or throws, as a promise. */
+async function promised(work: () => unknown): Promise<unknown> {
+  return work();
+}
+
+function finish(call: GateCall, pending: PendingCall, result: unknown, options: GatedCallOptions): unknown {
   try {
-    return Promise.resolve(work());
+    const outcome = outcomeOfCall(pending.request, result);
+    if (outcome.kind === 'success') return commit(call, pending, result, options);
+    return end(call, outcome, result, options).catch((error: unknown) => rollBack(call, error));
   } catch (error) {
-    return Promise.reject(error);
+    return rollBack(call, error);
   }
 }
 
-/** Ends a call whose handler answered, and gives what the client gets. */
-function end(
+/** Ends a call whose handler answered something else than a success, and gives what the client gets. */
+async function end(
   call: GateCall,
-  outcome: CallOutcome,
-  pending: PendingCall,
+  outcome: Exclude<CallOutcome, { kind: 'success' }>,
   result: unknown,
-  options: GatedCallOptions,
-): unknown | Promise<unknown> {
+  { tasks }: GatedCallOptions,
+): Promise<unknown> {
   switch (outcome.kind) {
-    case 'success':
-      return commit(call, pending, result, options);
     case 'failure':
-      return call.rollback(outcome.reason).then(() => result);
+      await call.rollback(outcome.reason);
+      return result;
     case 'input_required':
-      return call.rollback('input_required').then(() => result);
+      await call.rollback('input_required');
+      return result;
     case 'task':
-      return options.tasks.hold(outcome, call).then(() => result);
+      await tasks.hold(outcome, call);
+      return result;
     default:
       return outcome satisfies never;
   }
 }
 
 /** Before the answer leaves, so that the next call of this client finds the new state. */
-function commit(call: GateCall, pending: PendingCall, result: unknown, { onError }: GatedCallOptions): unknown {
-  const failed = (error: unknown): unknown => {
-    onError(error);
-    return effectNotRecorded(pending, result);
-  };
-  try {
-    const settled = call.settle(result);
-    return isPending(settled) ? settled.then(() => result, failed) : result;
-  } catch (error) {
-    return failed(error);
-  }
+function commit(call: GateCall, pending: PendingCall, result: unknown, options: GatedCallOptions): unknown {
+  const settled = call.settle(result);
+  if ('changed' in settled) return result;
+  return settled.then(
+    () => result,
+    (error: unknown) => {
+      options.onError(error);
+      return effectNotRecorded(pending, result);
+    },
+  );
 }
 
 type McpAdmission =
@@ -147,7 +153,7 @@ type McpAdmission =
 
 function admit(pending: PendingCall, options: GatedCallOptions): Awaitable<McpAdmission> {
   const key = options.stateKey(pending.facts);
-  if (!isPending(key)) return admitTo(key, pending, options);
+  if (typeof key === 'string' || key === undefined) return admitTo(key, pending, options);
   return key.then((resolved) => admitTo(resolved, pending, options));
 }
 
@@ -159,7 +165,8 @@ function admitTo(
   const { facts, boundAs } = pending;
   const [tool = ''] = boundAs;
   if (key === undefined) return { kind: 'refused', decision: { kind: 'refused', reason: 'no_session', tool } };
-  const waiting = facts.signal === undefined ? undefined : { signal: facts.signal };
+  // A call that was cancelled before it began runs as it does without the gate; only what waits is worth giving up.
+  const waiting = facts.signal === undefined ? undefined : { waitSignal: facts.signal };
   const admission = sessions.admit(key, tool, facts.arguments, waiting);
   if (boundAs.length === 1) return admission;
   return Promise.resolve(admission).then((admitted) => askOthers(admitted, key, pending, sessions));

@@ -27,6 +27,8 @@ export function listOf(boundName: string): GatedList {
 /** Finds the bound names that govern an item of a list or the target of a call; nothing for what is not bound. */
 export class BoundNames {
   readonly #bindings: ReadonlyMap<string, unknown>;
+  /** A bound name as the list that it is governed by: what is asked for with every call is made once. */
+  readonly #alone: Map<string, readonly string[]> = new Map();
   #resources: ResourceIndex | undefined;
 
   constructor(bindings: ReadonlyMap<string, unknown>) {
@@ -61,7 +63,12 @@ export class BoundNames {
   }
 
   #bound(name: string): readonly string[] {
-    return this.#bindings.has(name) ? [name] : NONE;
+    const known = this.#alone.get(name);
+    if (known !== undefined) return known;
+    if (!this.#bindings.has(name)) return NONE;
+    const alone = [name];
+    this.#alone.set(name, alone);
+    return alone;
   }
 }
 

@@ -1,11 +1,13 @@
 /** A call between its reservation and its end: keeps its lease alive, then moves the session or leaves it. */
-import { type Awaitable, isPending } from '../awaitable.js';
+import type { Awaitable } from '../awaitable.js';
 import type { AllowedDecision } from '../decision-types.js';
 import { EffectNotRecordedError } from '../errors.js';
 import type { GateEvent, GateModel, GateStep } from '../model.js';
 import type { FsmSnapshot, TransitionResult } from '../snapshot.js';
-import type { CallToken, GateCall, OperatorNote } from './sessions-types.js';
+import type { Line } from './queue.js';
+import type { CallToken, GateCall } from './sessions-types.js';
 import type { CommitOutcome, GateStore, StoredSession } from './store.js';
+import type { Wish } from './wish.js';
 
 /** What a call needs of the sessions that it belongs to. */
 export interface CallHost {
@@ -15,55 +17,47 @@ export interface CallHost {
   readonly maxHoldMs: number;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
+  /** Lets the next caller in: when a call ends, and already when its lease is lost. */
+  readonly leave: (line: Line) => void;
   /** The session moved, or was freed, or the effect could not be recorded. */
-  readonly onEnd: (end: CallEnd) => void;
+  readonly onEnd: (call: LeasedCall, end: CallEnd) => void;
 }
 
 /** How a call ended. */
 export interface CallEnd {
-  readonly call: LeasedCall;
   readonly kind: 'committed' | 'rolled_back' | 'lost';
   /** The event that moved the session. */
-  readonly event?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly before: FsmSnapshot;
+  readonly event: string | undefined;
+  readonly reason: string | undefined;
   readonly after: FsmSnapshot;
   readonly version: number;
 }
 
-/** What a call is about: the part of it that is told of when it ends. */
-export interface HeldWish {
-  readonly key: string;
-  /** `event:NAME` for an event that no tool stands for. */
-  readonly tool: string;
-  /** Named in the audit while it is not known yet which of several events it will be. */
-  readonly event: string | undefined;
-  /** The event that a result stands for. */
-  readonly eventFor: (result: unknown) => GateEvent | undefined;
-  /** Who sends an event from outside, and why. */
-  readonly note?: Partial<OperatorNote> | undefined;
-}
-
 /** What was reserved. */
 export interface HeldSession {
-  readonly wish: HeldWish;
+  readonly wish: Wish;
   readonly decision: AllowedDecision;
   readonly fence: number;
   readonly session: StoredSession;
-  /** Lets the next caller in: when the call ends, and already when its lease is lost. Calling it again does nothing. */
-  readonly leave: (() => void) | undefined;
+  /** Its turn among the callers of this process; none where nobody waits for turns. */
+  readonly line: Line | undefined;
 }
 
-/** A call that holds its session's lease. */
+/**
+ * A call that holds its session's lease. One is made for each call that moves a session, so what it keeps are plain fields; users
+ * see a `GateCall`.
+ */
 export class LeasedCall implements GateCall {
   readonly key: string;
   readonly tool: string;
   readonly decision: AllowedDecision;
   readonly fence: number;
-  readonly held: HeldSession;
+  readonly wish: Wish;
+  readonly session: StoredSession;
   /** Its place among the living calls. */
   place: number;
   readonly #host: CallHost;
+  #line: Line | undefined;
   /** Known from the first renewal on: most calls are over before it, and a clock is dear. */
   #heldSince: number | undefined;
   #leaseEnds: number | undefined;
@@ -72,14 +66,16 @@ export class LeasedCall implements GateCall {
   #isLost: boolean = false;
   #ended: Awaitable<TransitionResult> | undefined;
 
-  constructor(host: CallHost, held: HeldSession, place: number) {
-    this.#host = host;
-    this.held = held;
+  constructor(host: CallHost, { wish, decision, fence, session, line }: HeldSession, place: number) {
+    this.key = wish.key;
+    this.tool = wish.tool;
+    this.decision = decision;
+    this.fence = fence;
+    this.wish = wish;
+    this.session = session;
     this.place = place;
-    this.key = held.wish.key;
-    this.tool = held.decision.tool;
-    this.decision = held.decision;
-    this.fence = held.fence;
+    this.#host = host;
+    this.#line = line;
   }
 
   get token(): CallToken {
@@ -110,6 +106,14 @@ export class LeasedCall implements GateCall {
     }
   }
 
+  /** Ends its turn; a second time there is none to end. */
+  leave(): void {
+    const line = this.#line;
+    if (line === undefined) return;
+    this.#line = undefined;
+    this.#host.leave(line);
+  }
+
   /** Lengthens the lease. A store that fails is asked again the next time, until the lease has run out. */
   async renew(): Promise<void> {
     const { store, leaseMs, maxHoldMs, now, onError } = this.#host;
@@ -129,18 +133,18 @@ export class LeasedCall implements GateCall {
     }
     if (kept || this.#ended) return;
     this.#isLost = true;
-    this.held.leave?.();
+    this.leave();
     if (this.#lost) this.#abort();
   }
 
   #commit(result: unknown): Awaitable<TransitionResult> {
     const { model, store, now } = this.#host;
-    const before = this.held.session.snapshot;
+    const before = this.session.snapshot;
     try {
-      const event = this.held.wish.eventFor(result);
+      const event = this.wish.eventFor(result);
       const step: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
       const outcome = store.commit(this.key, this.fence, step.snapshot);
-      if (!isPending(outcome)) return this.#committed(outcome, step, event);
+      if ('kind' in outcome) return this.#committed(outcome, step, event);
       return (
         Promise.resolve(outcome)
           // A commit is idempotent by its fence, so one whose answer was lost is asked again.
@@ -157,33 +161,24 @@ export class LeasedCall implements GateCall {
     // Whatever else a store may answer is not a commit.
     if (outcome.kind !== 'committed') throw new Error('its lease had ended');
     const { onEnd, onError } = this.#host;
-    const before = this.held.session.snapshot;
     if (step.effects) attempt(step.effects, onError);
     const { snapshot: after } = step;
     try {
-      onEnd({
-        call: this,
-        kind: 'committed',
-        event: event?.type,
-        reason: undefined,
-        before,
-        after,
-        version: outcome.version,
-      });
+      onEnd(this, { kind: 'committed', event: event?.type, reason: undefined, after, version: outcome.version });
     } catch (error) {
       // It is written: nothing that is told about it may make it look otherwise.
       onError(error);
     }
-    return moved(before, step.snapshot);
+    return moved(this.session.snapshot, after);
   }
 
   async #notRecorded(result: unknown, cause: unknown): Promise<never> {
-    const { snapshot: before, version } = this.held.session;
+    const { snapshot: before, version } = this.session;
     await this.#release();
-    const why = cause instanceof Error ? cause.message : String(cause);
-    this.#host.onEnd({ call: this, kind: 'lost', reason: why, before, after: before, version });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#host.onEnd(this, { kind: 'lost', event: undefined, reason, after: before, version });
     throw new EffectNotRecordedError(
-      `Tool ${this.tool} took effect, but the session did not move out of state ${before.state}: ${why}. Check the effect, then force the session.`,
+      `Tool ${this.tool} took effect, but the session did not move out of state ${before.state}: ${reason}. Check the effect, then force the session.`,
       result,
       { cause },
     );
@@ -191,8 +186,8 @@ export class LeasedCall implements GateCall {
 
   async #rollback(reason: string): Promise<TransitionResult> {
     await this.#release();
-    const { snapshot, version } = this.held.session;
-    this.#host.onEnd({ call: this, kind: 'rolled_back', reason, before: snapshot, after: snapshot, version });
+    const { snapshot, version } = this.session;
+    this.#host.onEnd(this, { kind: 'rolled_back', event: undefined, reason, after: snapshot, version });
     return moved(snapshot, snapshot);
   }
 

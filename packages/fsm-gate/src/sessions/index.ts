@@ -4,6 +4,7 @@ export { outcomeOfResult } from './outcome.js';
 export { createGateSessions } from './sessions.js';
 export type {
   Admission,
+  AdmitOptions,
   CallOptions,
   CallToken,
   Contention,

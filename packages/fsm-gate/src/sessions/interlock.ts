@@ -1,25 +1,19 @@
 /** Takes a session's lease for a call: waits for it as the contention option says, then decides on the state found under it. */
-import { type Awaitable, isPending } from '../awaitable.js';
+import type { Awaitable } from '../awaitable.js';
 import { openTools } from '../decision.js';
-import type { AllowedDecision, GateDecision, RefusedDecision } from '../decision-types.js';
+import type { RefusedDecision } from '../decision-types.js';
 import type { FsmSnapshot } from '../snapshot.js';
-import { type CallEnd, type CallHost, type HeldWish, LeasedCall } from './call.js';
+import { type CallEnd, type CallHost, type HeldSession, LeasedCall } from './call.js';
 import { MAX_DELAY_MS } from './delay.js';
-import { KeyedQueue, type Leave } from './queue.js';
+import { KeyedQueue, type Line } from './queue.js';
 import { checkKey, type SessionReader } from './reader.js';
 import type { Reporter } from './reporter.js';
 import type { Contention, GateTimers } from './sessions-types.js';
-import type { ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
+import type { ReserveOutcome, ReserveRequest } from './store.js';
+import type { Wish } from './wish.js';
 
 /** How often a store is asked again while another process holds the session, in milliseconds. */
 const POLL_MS = 50;
-
-/** A call that wants to move a session. */
-export interface Wish extends HeldWish {
-  /** The decision, once the state is known. */
-  readonly judge: (snapshot: FsmSnapshot) => GateDecision;
-  readonly onlyIn: readonly string[] | undefined;
-}
 
 /** The answer to a wish. */
 export type LeaseOutcome = { readonly kind: 'admitted'; readonly call: LeasedCall } | Refusal;
@@ -36,7 +30,7 @@ interface Turn {
   readonly waitMs: number;
   readonly pollMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly leave: Leave | undefined;
+  readonly line: Line | undefined;
 }
 
 interface Refusal {
@@ -45,7 +39,7 @@ interface Refusal {
 }
 
 /** What an interlock works with. */
-export interface InterlockOptions extends Omit<CallHost, 'onEnd'> {
+export interface InterlockOptions extends Omit<CallHost, 'onEnd' | 'leave'> {
   readonly timers: GateTimers;
   readonly reader: SessionReader;
   readonly reporter: Reporter;
@@ -55,10 +49,17 @@ export interface InterlockOptions extends Omit<CallHost, 'onEnd'> {
 
 /** At most one call that moves a session is between `lease` and its end. */
 export interface Interlock {
-  /** Answers at once where it can; may throw or reject. */
-  lease(wish: Wish, signal: AbortSignal | undefined): LeaseOutcome | Promise<LeaseOutcome>;
+  /**
+   * Answers at once where it can; may throw or reject. `onlyIn`: the states in which there is anything to judge. The signal is looked
+   * at where there is something to wait for: reading one costs more than all of the rest.
+   */
+  lease(
+    wish: Wish,
+    onlyIn: readonly string[] | undefined,
+    signal: AbortSignal | undefined,
+  ): LeaseOutcome | Promise<LeaseOutcome>;
   /** A call for a lease that is ours already. */
-  adopt(wish: HeldWish, decision: AllowedDecision, session: StoredSession, fence: number): LeasedCall;
+  adopt(held: HeldSession): LeasedCall;
   /** Stops the renewals. */
   close(): void;
 }
@@ -68,7 +69,8 @@ export function createInterlock(options: InterlockOptions): Interlock {
   const queue = new KeyedQueue(timers);
   /** The calls in flight, in no order: a call knows its place, and the last one takes it when it ends. */
   const living: LeasedCall[] = [];
-  const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, onEnd };
+  const leave = (line: Line): void => queue.leave(line);
+  const host: CallHost = { model, store, leaseMs, maxHoldMs: options.maxHoldMs, now, onError, leave, onEnd };
   const sweepMs = Math.min(leaseMs / 3, MAX_DELAY_MS);
   let sweep: unknown;
   const initial = (): FsmSnapshot => model.start(now());
@@ -78,25 +80,24 @@ export function createInterlock(options: InterlockOptions): Interlock {
   const idPrefix = randomId();
 
   return {
-    lease(wish, signal) {
-      signal?.throwIfAborted();
+    lease(wish, onlyIn, signal) {
       checkKey(wish.key);
       const rule = typeof contention === 'function' ? contention(wish.tool) : contention;
       // Whatever may throw comes before our turn begins, or nobody would end it.
-      const request = requestFor(wish);
-      if (rule.kind === 'refuse') return attempt(wish, { request, waitMs: 0, pollMs: 0, signal, leave: undefined });
+      const request = requestFor(wish.tool, onlyIn);
+      if (rule.kind === 'refuse') return attempt(wish, { request, waitMs: 0, pollMs: 0, signal, line: undefined });
       const { timeoutMs: waitMs, pollMs = POLL_MS } = rule;
-      const leave = queue.enter(wish.key, waitMs, signal);
-      if (!isPending(leave)) return attempt(wish, { request, waitMs, pollMs, signal, leave });
+      const line = queue.enter(wish.key, waitMs, signal);
+      if ('isTaken' in line) return attempt(wish, { request, waitMs, pollMs, signal, line });
       const since = now();
-      return leave.then((entered) => {
+      return line.then((entered) => {
         // When the time is up before our turn comes, one last attempt tells who holds the session.
         const left = entered ? waitMs - (now() - since) : 0;
-        return attempt(wish, { request, waitMs: left, pollMs, signal, leave: entered });
+        return attempt(wish, { request, waitMs: left, pollMs, signal, line: entered });
       });
     },
 
-    adopt: (wish, decision, session, fence) => begin(wish, decision, session, fence, undefined),
+    adopt: begin,
 
     close() {
       timers.clearTimeout(sweep);
@@ -105,40 +106,36 @@ export function createInterlock(options: InterlockOptions): Interlock {
     },
   };
 
-  function requestFor({ tool, onlyIn }: Wish): ReserveRequest {
+  function requestFor(tool: string, onlyIn: readonly string[] | undefined): ReserveRequest {
     reservations += 1;
     const id = `${idPrefix}.${reservations}`;
     return { id, tool, initial, leaseMs, onlyIn };
   }
 
   function attempt(wish: Wish, turn: Turn): LeaseOutcome | Promise<LeaseOutcome> {
-    const { key } = wish;
     let answer: Awaitable<ReserveOutcome>;
     try {
-      answer = store.reserve(key, turn.request);
+      answer = store.reserve(wish.key, turn.request);
+      // Where a store answers at once and the call is let through, nothing has to wait for anything.
+      if ('kind' in answer && answer.kind === 'granted') {
+        const judged = judgeUnderLease(wish, answer, turn.line);
+        if (judged instanceof LeasedCall) return { kind: 'admitted', call: judged };
+        return giveBack(wish.key, answer.fence, judged).finally(() => end(turn));
+      }
     } catch (error) {
       answer = Promise.reject(error);
-    }
-    // Where a store answers at once and the call is let through, nothing has to wait for anything.
-    if (!isPending(answer) && answer.kind === 'granted') {
-      const judged = judgeUnderLease(wish, answer, turn.leave);
-      if (judged instanceof LeasedCall) return { kind: 'admitted', call: judged };
-      return giveBack(key, answer.fence, judged).finally(() => turn.leave?.());
     }
     return poll(wish, turn, answer);
   }
 
-  async function poll(
-    wish: Wish,
-    { request, waitMs, pollMs, signal, leave }: Turn,
-    first: Awaitable<ReserveOutcome>,
-  ): Promise<LeaseOutcome> {
+  async function poll(wish: Wish, turn: Turn, first: Awaitable<ReserveOutcome>): Promise<LeaseOutcome> {
+    const { request, waitMs, pollMs, signal, line } = turn;
     let call: LeasedCall | undefined;
     let deadline: number | undefined;
     try {
       for (let outcome = await first; ; outcome = await store.reserve(wish.key, request)) {
         if (outcome.kind === 'granted') {
-          const judged = judgeUnderLease(wish, outcome, leave);
+          const judged = judgeUnderLease(wish, outcome, line);
           if (!(judged instanceof LeasedCall)) return await giveBack(wish.key, outcome.fence, judged);
           call = judged;
           return { kind: 'admitted', call };
@@ -150,8 +147,13 @@ export function createInterlock(options: InterlockOptions): Interlock {
         await pause(Math.min(pollMs, left, Math.max(outcome.expiresInMs, 1)), signal);
       }
     } finally {
-      if (!call) leave?.();
+      // A call that was let through ends its turn itself.
+      if (!call) end(turn);
     }
+  }
+
+  function end({ line }: Turn): void {
+    if (line) leave(line);
   }
 
   async function giveBack(key: string, fence: number, judged: Refusal | Failure): Promise<Refusal> {
@@ -167,14 +169,14 @@ export function createInterlock(options: InterlockOptions): Interlock {
   function judgeUnderLease(
     wish: Wish,
     { session: stored, fence }: Extract<ReserveOutcome, { kind: 'granted' }>,
-    leave: Leave | undefined,
+    line: Line | undefined,
   ): LeasedCall | Refusal | Failure {
     try {
       const session = reader.accept(stored);
       const decision = wish.judge(session.snapshot);
       reporter.decided(wish.key, decision, session.version, fence, wish.event);
       if (decision.kind === 'refused') return { kind: 'refused', decision };
-      return begin(wish, decision, session, fence, leave);
+      return begin({ wish, decision, fence, session, line });
     } catch (error) {
       return { kind: 'failed', error };
     }
@@ -199,14 +201,8 @@ export function createInterlock(options: InterlockOptions): Interlock {
     return { kind: 'refused', decision };
   }
 
-  function begin(
-    wish: HeldWish,
-    decision: AllowedDecision,
-    session: StoredSession,
-    fence: number,
-    leave: Leave | undefined,
-  ): LeasedCall {
-    const call = new LeasedCall(host, { wish, decision, session, fence, leave }, living.length);
+  function begin(held: HeldSession): LeasedCall {
+    const call = new LeasedCall(host, held, living.length);
     living.push(call);
     if (!closed) sweep ??= afterAThird();
     return call;
@@ -224,26 +220,27 @@ export function createInterlock(options: InterlockOptions): Interlock {
     return timer;
   }
 
-  function onEnd({ call, kind, event, reason, before, after, version }: CallEnd): void {
-    const { wish, leave } = call.held;
+  function onEnd(call: LeasedCall, { kind, event, reason, after, version }: CallEnd): void {
+    const { key, wish, session } = call;
+    const before = session.snapshot;
     forget(call);
-    leave?.();
-    const { key: session, tool, fence } = call;
+    call.leave();
     if (reporter.audited) {
-      const nextState = kind === 'committed' ? after.state : undefined;
-      const what = {
+      const moved = kind === 'committed';
+      reporter.record({
         kind,
-        session,
-        tool,
-        event: kind === 'committed' ? event : wish.event,
-        fence,
+        session: key,
+        tool: call.tool,
+        event: moved ? event : wish.event,
+        fence: call.fence,
         state: before.state,
-        nextState,
+        nextState: moved ? after.state : undefined,
         version,
-      };
-      reporter.record({ ...what, reason: reason ?? wish.note?.reason, by: wish.note?.by });
+        reason: reason ?? wish.note?.reason,
+        by: wish.note?.by,
+      });
     }
-    if (kind === 'committed') reporter.moved({ key: session, before, after, version, local: true });
+    if (after !== before) reporter.moved({ key, before, after, version, local: true });
   }
 
   function forget(call: LeasedCall): void {
@@ -255,6 +252,7 @@ export function createInterlock(options: InterlockOptions): Interlock {
 
   function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
       const timer = timers.setTimeout(() => {
         signal?.removeEventListener('abort', abort);
         resolve();

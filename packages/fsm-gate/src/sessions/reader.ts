@@ -34,9 +34,11 @@ export function createReader({ model, store, now, migrate }: ReaderOptions): Ses
     return stored ? accept(stored) : { snapshot: model.start(now()), version: 0 };
   }
 
-  function accept({ snapshot, version }: StoredSession): StoredSession {
+  function accept(session: StoredSession): StoredSession {
+    const { snapshot, version } = session;
     try {
-      return { snapshot: model.accept(snapshot), version };
+      const accepted = model.accept(snapshot);
+      return accepted === snapshot ? session : { snapshot: accepted, version };
     } catch (error) {
       const migrated = error instanceof GateError && migrate?.(snapshot, error);
       if (!migrated) throw error;

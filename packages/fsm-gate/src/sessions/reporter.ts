@@ -44,11 +44,11 @@ export function createReporter(options: {
   readonly onDecision: ((record: AuditRecord) => void) | undefined;
 }): Reporter {
   const { model, now, onError, onDecision } = options;
-  const everyKey: Listener[] = [];
-  const byKey = new Map<string, Listener[]>();
+  const everyKey = new Listeners();
+  const byKey = new Map<string, Listeners>();
 
   const record: Reporter['record'] = (entry) => {
-    if (onDecision) guarded(() => onDecision({ ...entry, gate: model.id, time: now() }));
+    if (onDecision) tell(onDecision, { ...entry, gate: model.id, time: now() });
   };
 
   return {
@@ -66,7 +66,7 @@ export function createReporter(options: {
 
     moved({ key, before, after, version, local }) {
       const own = byKey.get(key);
-      if (before === after || (everyKey.length === 0 && !own)) return;
+      if (before === after || (everyKey.all.length === 0 && !own)) return;
       const visibleChanged = !before || !sameTools(model.closedTools(before), model.closedTools(after));
       if (before?.state === after.state && !visibleChanged) return;
       const change = {
@@ -77,27 +77,28 @@ export function createReporter(options: {
         visibleChanged,
         local,
       };
-      for (const listener of [...everyKey, ...(own ?? [])]) guarded(() => listener(change));
+      for (const { listener } of everyKey.all) tell(listener, change);
+      if (own) for (const { listener } of own.all) tell(listener, change);
     },
 
     onChange(keyOrListener, listener) {
-      if (typeof keyOrListener === 'function') return add(everyKey, keyOrListener);
+      if (typeof keyOrListener === 'function') return everyKey.add(keyOrListener);
       const key = keyOrListener;
-      const list = byKey.get(key) ?? [];
-      byKey.set(key, list);
-      const remove = add(list, listener as Listener);
+      const listeners = byKey.get(key) ?? new Listeners();
+      byKey.set(key, listeners);
+      const remove = listeners.add(listener as Listener);
       return () => {
         remove();
-        if (list.length === 0 && byKey.get(key) === list) byKey.delete(key);
+        if (listeners.all.length === 0 && byKey.get(key) === listeners) byKey.delete(key);
       };
     },
 
     forget: (key) => void byKey.delete(key),
   };
 
-  function guarded(tell: () => unknown): void {
+  function tell<T>(listener: (news: T) => unknown, news: T): void {
     try {
-      const answer = tell();
+      const answer = listener(news);
       // An async listener's rejection must not become an unhandled one.
       if (isPending(answer)) answer.then(undefined, onError);
     } catch (error) {
@@ -119,14 +120,18 @@ function why(decision: RefusedDecision): string {
   }
 }
 
-/** Each registration is its own entry, so that a listener registered twice is removed once. */
-function add(list: Listener[], listener: Listener): () => void {
-  const entry: Listener = (change) => listener(change);
-  list.push(entry);
-  return () => {
-    const at = list.indexOf(entry);
-    if (at >= 0) list.splice(at, 1);
-  };
+/** Those who listen. The list is never changed but replaced, so that whoever is being told needs no copy of it. */
+class Listeners {
+  all: readonly { readonly listener: Listener }[] = [];
+
+  /** Each registration is its own entry, so that a listener registered twice is removed once. */
+  add(listener: Listener): () => void {
+    const entry = { listener };
+    this.all = [...this.all, entry];
+    return () => {
+      this.all = this.all.filter((other) => other !== entry);
+    };
+  }
 }
 
 function sameTools(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {

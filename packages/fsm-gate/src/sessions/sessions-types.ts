@@ -126,6 +126,15 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How to wait, for integrations. */
+export interface AdmitOptions extends CallOptions {
+  /**
+   * In place of `signal`: looked at only where there is something to wait for, so that a call that need not wait is let through
+   * although it is aborted. Reading an `AbortSignal` takes as long as the rest of a reservation.
+   */
+  readonly waitSignal?: AbortSignal;
+}
+
 /** How an event is sent from outside a tool call. */
 export interface SendOptions extends CallOptions, Partial<OperatorNote> {
   /** Given to a machine with the event, as a tool's arguments are. */
@@ -143,8 +152,11 @@ export interface GateSessions {
   decide(key: string, tool: string, args?: unknown): Promise<GateDecision>;
   /** Takes the session for a call, or says why not. The lease is renewed until the call is ended. */
   reserve(key: string, tool: string, args?: unknown, options?: CallOptions): Promise<Admission>;
-  /** `reserve`, answering at once where the store does and nobody waits: for integrations that count microseconds. Rejects, never throws. */
-  admit(key: string, tool: string, args?: unknown, options?: CallOptions): Awaitable<Admission>;
+  /**
+   * `reserve`, answering at once where the store does and nobody waits: for integrations that count microseconds. Rejects, never
+   * throws.
+   */
+  admit(key: string, tool: string, args?: unknown, options?: AdmitOptions): Awaitable<Admission>;
   /** Goes on with a reservation made elsewhere (a task). `undefined` when its lease is gone. */
   resume(token: CallToken, args?: unknown): Promise<GateCall | undefined>;
   /** reserve → execute → commit or roll back. What `execute` throws is thrown on, after the rollback. */

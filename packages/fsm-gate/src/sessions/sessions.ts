@@ -1,13 +1,11 @@
 /** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
-import { type Awaitable, isPending } from '../awaitable.js';
-import { eventOf } from '../binding.js';
+import type { Awaitable } from '../awaitable.js';
 import { decide } from '../decision.js';
-import type { AllowedDecision, GateDecision } from '../decision-types.js';
+import type { AllowedDecision } from '../decision-types.js';
 import { GateError } from '../errors.js';
-import type { GateEvent, ToolBinding } from '../model.js';
 import type { FsmSnapshot } from '../snapshot.js';
 import { assertSound } from '../verify/verify.js';
-import { FreeCall, type HeldWish } from './call.js';
+import { FreeCall } from './call.js';
 import { createInterlock } from './interlock.js';
 import { memoryGateStore } from './memory-store.js';
 import { outcomeOfResult } from './outcome.js';
@@ -15,6 +13,7 @@ import { checkKey, createReader } from './reader.js';
 import { createReporter, UNREADABLE } from './reporter.js';
 import type {
   Admission,
+  AdmitOptions,
   CallOptions,
   Contention,
   GateCall,
@@ -27,8 +26,9 @@ import type {
 } from './sessions-types.js';
 import { serialisedStore } from './state-store.js';
 import type { GateStore, StoredSession } from './store.js';
+import { EventWish, ToolWish } from './wish.js';
 
-const NO_OPTIONS: CallOptions = {};
+const NO_OPTIONS: AdmitOptions = {};
 
 const WAIT: Contention = { kind: 'wait', timeoutMs: 10_000 };
 
@@ -83,15 +83,14 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       return sessions.admit(key, tool, args, callOptions);
     },
 
-    admit(key, tool, args, { signal } = NO_OPTIONS): Awaitable<Admission> {
+    admit(key, tool, args, { signal, waitSignal = signal } = NO_OPTIONS): Awaitable<Admission> {
       try {
+        signal?.throwIfAborted();
         const binding = model.bindings.get(tool);
-        const judge = (snapshot: FsmSnapshot): GateDecision => decide(model, snapshot, tool, args);
-        if (!binding?.events.length) return admitFree(key, judge);
-        const { event, eventFor } = wishFor(key, binding, args);
+        if (!binding?.events.length) return admitFree(key, tool, args);
         // A migration may lead into another state than the stored one, so the store cannot judge by that.
         const onlyIn = migrate ? undefined : model.openStates(tool);
-        return interlock.lease({ key, tool, event, eventFor, judge, onlyIn }, signal);
+        return interlock.lease(new ToolWish(model, binding, key, args), onlyIn, waitSignal);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -103,7 +102,8 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       const session = await reader.read(key);
       const { events } = binding;
       const decision: AllowedDecision = { kind: 'allowed', tool, state: session.snapshot.state, events };
-      return interlock.adopt(wishFor(key, binding, args), decision, session, fence);
+      const wish = new ToolWish(model, binding, key, args);
+      return interlock.adopt({ wish, decision, session, fence, line: undefined });
     },
 
     async run<T>(
@@ -136,10 +136,8 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     },
 
     async send(key, event, { signal, args, ...note } = {}) {
-      const tool = `event:${event}`;
-      const judge = ({ state }: FsmSnapshot): GateDecision => ({ kind: 'allowed', tool, state, events: [event] });
-      const eventFor = (): GateEvent => ({ type: event, args });
-      const outcome = await interlock.lease({ key, tool, event, eventFor, judge, note, onlyIn: undefined }, signal);
+      signal?.throwIfAborted();
+      const outcome = await interlock.lease(new EventWish(key, event, args, note), undefined, signal);
       if (outcome.kind === 'admitted') return outcome.call.commit();
       throw new GateError(
         'SESSION_BUSY',
@@ -176,21 +174,17 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
   return sessions;
 
   /** Nothing is taken for a tool that moves nothing. */
-  function admitFree(key: string, judge: (snapshot: FsmSnapshot) => GateDecision): Awaitable<Admission> {
-    const admit = ({ snapshot, version }: StoredSession): Admission => {
-      const decision = judge(snapshot);
-      reporter.decided(key, decision, version);
-      if (decision.kind === 'refused') return { kind: 'refused', decision };
-      return { kind: 'admitted', call: new FreeCall(key, decision) };
-    };
+  function admitFree(key: string, tool: string, args: unknown): Awaitable<Admission> {
     const session = reader.read(key);
-    return isPending(session) ? session.then(admit) : admit(session);
+    if ('version' in session) return admitAt(session, key, tool, args);
+    return session.then((found) => admitAt(found, key, tool, args));
   }
 
-  function wishFor(key: string, binding: ToolBinding, args: unknown): HeldWish {
-    const { tool, events } = binding;
-    const event = events.length === 1 ? events[0] : undefined;
-    return { key, tool, event, eventFor: (result) => eventOf(binding, args, result) };
+  function admitAt({ snapshot, version }: StoredSession, key: string, tool: string, args: unknown): Admission {
+    const decision = decide(model, snapshot, tool, args);
+    reporter.decided(key, decision, version);
+    if (decision.kind === 'refused') return { kind: 'refused', decision };
+    return { kind: 'admitted', call: new FreeCall(key, decision) };
   }
 
   async function overwrite(
