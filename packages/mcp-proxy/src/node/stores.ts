@@ -1,7 +1,7 @@
 /** The stores of the proxy on disk: pins of tool definitions, tool lists of servers, and answers that were too long. */
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { IMcpMetadataStore, McpServerMetadata, OutputOptions } from '../options.js';
 import type { IMcpToolPinStore, ServerPins } from '../security/pins.js';
@@ -17,6 +17,7 @@ export type ConfigLookup = (serverName: string) => UpstreamConfig | undefined;
 /** Raised when the shape changes: files of another version are not read. */
 const METADATA_VERSION = 1;
 const PINS_VERSION = 1;
+const SPILL_FILE = /-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
 /** Spilled answers are for the conversation at hand, in milliseconds. */
 const SPILL_MAX_AGE_MS = 24 * 60 * 60_000;
 
@@ -120,20 +121,22 @@ export function createMetadataStore(
 export function createSpill(folder: string, now: () => number = Date.now): NonNullable<OutputOptions['spill']> {
   const spillFolder = join(folder, 'spill');
   return async ({ text, toolName }) => {
-    await removeOld(spillFolder, now());
     const path = join(
       spillFolder,
       `${(toolName ?? 'answer').replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}-${randomUUID()}.txt`,
     );
     await writeStateFile(path, text);
+    // Only now is it certain that the folder is ours, and no link to one whose old files are somebody's treasure.
+    await removeOldBeside(path, now());
     return `The full text (${Buffer.byteLength(text)} bytes) is in ${path}`;
   };
 }
 
-async function removeOld(folder: string, nowMs: number): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
+async function removeOldBeside(kept: string, nowMs: number): Promise<void> {
+  const folder = dirname(kept);
+  for (const name of await readdir(folder)) {
     const path = join(folder, name);
+    if (path === kept || !SPILL_FILE.test(name)) continue;
     try {
       if (nowMs - (await stat(path)).mtimeMs > SPILL_MAX_AGE_MS) await rm(path);
     } catch (error) {

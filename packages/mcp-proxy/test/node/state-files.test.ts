@@ -75,6 +75,23 @@ describe.skipIf(process.platform === 'win32')('files of ours in a folder that ot
     await expect(readStateFile(linked)).rejects.toMatchObject(refused);
   });
 
+  it('that are old go, but nothing else does, least of all behind a link', async () => {
+    const [folder, elsewhere] = [await aFolder(), await aFolder()];
+    const twoDaysLater = (): number => Date.now() + 2 * 24 * 60 * 60_000;
+    const request = { text: 'long', serverName: 'up', toolName: 'a' };
+    await createSpill(elsewhere)(request);
+    await writeFile(join(elsewhere, 'spill', 'thesis.txt'), 'years of work');
+    await symlink(join(elsewhere, 'spill'), join(folder, 'spill'));
+    await expect(createSpill(folder, twoDaysLater)(request)).rejects.toThrow('is a link');
+    expect(await readdir(join(elsewhere, 'spill'))).toHaveLength(2);
+    const notice = await createSpill(elsewhere, twoDaysLater)(request);
+    const left = await readdir(join(elsewhere, 'spill'));
+    // The older of ours is gone. The new one is old by that clock, too, but somebody has just been told of it.
+    expect(left).toHaveLength(2);
+    expect(left).toContain('thesis.txt');
+    expect(left.some((name) => notice.includes(name))).toBe(true);
+  });
+
   it.runIf(isRoot)('are not read when somebody else owns them or their folder', async () => {
     const folder = await aFolder();
     const path = join(folder, 'pins', 'a.json');
