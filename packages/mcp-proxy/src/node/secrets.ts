@@ -27,6 +27,8 @@ const MAX_LEARNT = 256;
 const CREDENTIAL_NAME =
   /token|secret|key|auth|passw|pwd|credential|cookie|bearer|session|signature|assertion|verifier|^code$/i;
 
+const SCHEME = /^(Bearer|Basic|Token)\s+(.+)$/i;
+
 interface Secret {
   readonly forms: readonly string[];
   readonly isCredential: boolean;
@@ -44,8 +46,8 @@ export function createSecrets(config: UpstreamConfig, maxLearnt: number = MAX_LE
     return known;
   };
   return {
-    redact: (text) => without(text, values().all),
-    redactCredentials: (text) => without(text, values().credentials),
+    redact: (text) => without(text, values().all, SHORTEST_SECRET),
+    redactCredentials: (text) => without(text, values().credentials, SHORTEST_CREDENTIAL),
     get hasCredentials() {
       return values().credentials.length > 0;
     },
@@ -91,7 +93,8 @@ function toSecret(name: string, value: string): Secret {
   return {
     forms: partsOf(name, value)
       .filter((part) => part.length >= SHORTEST_SECRET)
-      .flatMap(formsOf),
+      // What has a scheme in front is only written as it was sent; it is the token that is found in other forms.
+      .flatMap((part) => (SCHEME.test(part) ? [part] : formsOf(part))),
     isCredential: CREDENTIAL_NAME.test(name),
   };
 }
@@ -99,7 +102,7 @@ function toSecret(name: string, value: string): Secret {
 /** The value, and what of it is a secret by itself: a token without its scheme, a password of an address or of `Basic`. */
 function partsOf(name: string, value: string): string[] {
   const parts = [value];
-  const [, scheme = '', bare = ''] = /^(Bearer|Basic|Token)\s+(.+)$/i.exec(value) ?? [];
+  const [, scheme = '', bare = ''] = SCHEME.exec(value) ?? [];
   if (bare !== '') parts.push(bare);
   if (/^basic$/i.test(scheme)) {
     const pair = Buffer.from(bare, 'base64').toString('utf8');
@@ -125,20 +128,31 @@ function formsOf(value: string): string[] {
 }
 
 function valuesOf(secrets: readonly Secret[]) {
-  // The longest first: a secret may contain another.
-  const ordered = (chosen: readonly Secret[], shortest: number): string[] =>
-    [...new Set(chosen.flatMap(({ forms }) => forms))]
-      .filter((value) => value.length >= shortest)
-      .sort((a, b) => b.length - a.length);
+  const longEnough = (chosen: readonly Secret[], shortest: number): string[] =>
+    [...new Set(chosen.flatMap(({ forms }) => forms))].filter((value) => value.length >= shortest);
   return {
-    all: ordered(secrets, SHORTEST_SECRET),
-    credentials: ordered(
+    all: longEnough(secrets, SHORTEST_SECRET),
+    credentials: longEnough(
       secrets.filter(({ isCredential }) => isCredential),
       SHORTEST_CREDENTIAL,
     ),
   };
 }
 
-function without(text: string, values: readonly string[]): string {
-  return values.reduce((result, value) => result.replaceAll(value, '[secret]'), text);
+/** Every place of every value is found first, then taken out: of values that overlap or hold one another nothing is left. */
+function without(text: string, values: readonly string[], shortest: number): string {
+  if (text.length < shortest) return text;
+  const places: [start: number, end: number][] = [];
+  for (const value of values) {
+    for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
+      places.push([at, at + value.length]);
+  }
+  if (places.length === 0) return text;
+  const parts: string[] = [];
+  let end = 0;
+  for (const [from, to] of places.sort(([a], [b]) => a - b)) {
+    if (from >= end) parts.push(text.slice(end, from), '[secret]');
+    end = Math.max(end, to);
+  }
+  return parts.join('') + text.slice(end);
 }

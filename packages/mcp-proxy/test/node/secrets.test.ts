@@ -163,6 +163,14 @@ describe('taking secrets out', () => {
     expect(createSecrets(configOf({ up: { command: 'x', env } }).get('up')!).redact('pass-of-db')).toBe('[secret]');
   });
 
+  it('leaves no part of values that overlap, hold one another, or are like what stands for them', () => {
+    const env = { TOKEN_A: 'abcdefgh', TOKEN_B: 'fghijklmnop', TOKEN_C: 'cdefgh', TOKEN_D: 'secret' };
+    const { redact: all } = createSecrets(configOf({ up: { command: 'x', env } }).get('up')!);
+    expect(all('<abcdefghijklmnop>')).toBe('<[secret]>');
+    expect(all('abcdefghabcdefgh and cdefgh')).toBe('[secret][secret] and [secret]');
+    expect(all('my secret')).toBe('my [secret]');
+  });
+
   it('keeps the last that were learnt, however many there are', () => {
     const secrets = createSecrets(configOf({ up: { url: 'https://up.example' } }).get('up')!, 3);
     for (let count = 0; count < 10_000; count += 1) {
