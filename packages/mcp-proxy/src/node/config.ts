@@ -1,8 +1,7 @@
 /** The configuration of upstreams: what hosts and editors write, checked with zod and normalised to one shape. */
-import { z } from 'zod';
+import { allowedOf, blockedOf, type RawServer, readEntry, typosOf } from './config-schema.js';
 import { ConfigError } from './errors.js';
 import { expandRecord, expandVariables, fromEnvironment, type VariableLookup } from './expand.js';
-import { nearestName } from './nearest-name.js';
 
 /** How a server is reached. */
 export type UpstreamEndpoint =
@@ -69,49 +68,14 @@ const DEFAULT_IDLE_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_CALL_MS = 60 * 60_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The names under which hosts keep their servers, in the order in which they are looked for. */
 export const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const;
 
-const strings = z.record(z.string(), z.string());
-// A number or boolean in `env` is what people mean by its text; hosts accept it.
-const environment = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
-// A timer that is set to more fires at once.
-const milliseconds = z.number().int().nonnegative().max(MAX_TIMER_MS);
-
-const serverSchema = z.looseObject({
-  type: z.string().optional(),
-  transport: z.string().optional(),
-  command: z.union([z.string().min(1), z.array(z.string()).min(1)]).optional(),
-  args: z.array(z.string()).optional(),
-  env: environment.optional(),
-  cwd: z.string().min(1).optional(),
-  url: z.string().min(1).optional(),
-  serverUrl: z.string().min(1).optional(),
-  httpUrl: z.string().min(1).optional(),
-  headers: strings.optional(),
-  http_headers: strings.optional(),
-  disabled: z.boolean().optional(),
-  enabled: z.boolean().optional(),
-  lifecycle: z.enum(['lazy', 'eager', 'keep-alive']).optional(),
-  idleTimeoutMs: milliseconds.optional(),
-  connectTimeoutMs: milliseconds.min(1).optional(),
-  callTimeoutMs: milliseconds.min(1).optional(),
-  maxCallMs: milliseconds.min(1).optional(),
-  allowedTools: z.array(z.string()).optional(),
-  blockedTools: z.array(z.string()).optional(),
-  disabledTools: z.array(z.string()).optional(),
-  idempotentTools: z.array(z.string()).optional(),
-  protocol: z.enum(['auto', 'legacy', 'modern']).optional(),
-  oauth: z.looseObject({ clientId: z.string(), clientSecret: z.string(), scope: z.string() }).partial().optional(),
-});
-type RawServer = z.infer<typeof serverSchema>;
-
 /**
  * Reads the common shapes: `{"mcpServers": {name: {command, args, env, cwd} | {url, headers, type}}}`, the same under `servers`,
- * `context_servers` or `mcp_servers`, and the variants `serverUrl`, `httpUrl`, `http_headers`, `transport`, `enabled`, `disabledTools`.
- * Fields that it does not know are left alone: they belong to other hosts.
+ * `context_servers` or `mcp_servers`, and the variants `serverUrl`, `httpUrl`, `http_headers`, `transport`, `enabled`, `disabledTools`, `enabled_tools`.
+ * Fields that it does not know are left alone: they belong to other hosts. One that is nearly `allowedTools` or the like is an error.
  *
  * @throws {ConfigError} when the whole cannot be read; what is wrong with one server is in `problems`.
  */
@@ -160,13 +124,10 @@ function findServers(data: unknown, source: string): Readonly<Record<string, unk
 }
 
 function parseServer(serverName: string, value: unknown, source: string, lookUp: VariableLookup): UpstreamConfig {
-  const parsed = serverSchema.safeParse(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const field = issue?.path.join('.') || 'the entry';
-    throw invalid(source, serverName, `${field}: ${issue?.message ?? 'not valid'}`);
-  }
-  const raw = parsed.data;
+  const read = readEntry(value);
+  if (read.kind === 'wrong') throw invalid(source, serverName, read.what);
+  const raw = read.entry;
+  const allowedTools = allowedOf(raw);
   const disabled = raw.disabled === true || raw.enabled === false;
   const used = new Set<string>();
   const lookUpAndNote: VariableLookup = (name) => {
@@ -186,8 +147,8 @@ function parseServer(serverName: string, value: unknown, source: string, lookUp:
     connectTimeoutMs: raw.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     callTimeoutMs: raw.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS,
     maxCallMs: raw.maxCallMs ?? DEFAULT_MAX_CALL_MS,
-    ...(raw.allowedTools && { allowedTools: raw.allowedTools }),
-    blockedTools: raw.blockedTools ?? raw.disabledTools ?? [],
+    ...(allowedTools && { allowedTools }),
+    blockedTools: blockedOf(raw),
     idempotentTools: raw.idempotentTools ?? [],
     protocol: raw.protocol ?? 'auto',
     oauth,
@@ -200,7 +161,7 @@ function parseEndpoint(serverName: string, raw: RawServer, source: string, lookU
   const type = normaliseType(raw, source, serverName);
   const expand = (text: string, field: string): string => expandVariables(text, lookUp, { serverName, field });
   if (type === 'stdio' || (type === undefined && raw.command !== undefined && url === undefined)) {
-    if (raw.command === undefined) throw invalid(source, serverName, `type "stdio" needs "command"${typos(raw)}`);
+    if (raw.command === undefined) throw invalid(source, serverName, `type "stdio" needs "command"${typosOf(raw)}`);
     const [command = '', ...leading] = typeof raw.command === 'string' ? [raw.command] : raw.command;
     return {
       type: 'stdio',
@@ -214,24 +175,13 @@ function parseEndpoint(serverName: string, raw: RawServer, source: string, lookU
     throw invalid(source, serverName, 'has both "command" and "url"; say which with "type": "stdio" or "type": "http"');
   }
   if (url === undefined) {
-    throw invalid(source, serverName, `needs "command" (a local server) or "url" (a remote one)${typos(raw)}`);
+    throw invalid(source, serverName, `needs "command" (a local server) or "url" (a remote one)${typosOf(raw)}`);
   }
   return {
     type: type ?? (raw.httpUrl !== undefined && raw.url === undefined ? 'http' : 'auto'),
     url: checkUrl(expand(url, 'url'), url, source, serverName),
     headers: expandRecord({ ...raw.http_headers, ...raw.headers }, lookUp, { serverName, field: 'headers' }),
   };
-}
-
-/** What was probably meant by fields that are not known; with nothing to start, they are worth a word. */
-function typos(raw: RawServer): string {
-  const known = Object.keys(serverSchema.shape);
-  const unknown = Object.keys(raw).filter((key) => !known.includes(key));
-  const meant = unknown.flatMap((key) => {
-    const nearest = nearestName(key, known);
-    return nearest === undefined ? [] : [`"${key.slice(0, 40)}" is not known: did you mean "${nearest}"?`];
-  });
-  return meant.length === 0 ? '' : `; ${meant.slice(0, 3).join(' ')}`;
 }
 
 function normaliseType(raw: RawServer, source: string, serverName: string): UpstreamEndpoint['type'] | undefined {

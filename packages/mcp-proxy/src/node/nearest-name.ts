@@ -5,16 +5,20 @@ const MAX_NAME_LENGTH = 40;
 
 /**
  * The known name that takes the fewest changes of one character (inserted, left out, replaced, or swapped with its neighbour: optimal
- * string alignment); undefined when none is near, which is more than a third of its letters.
+ * string alignment); undefined when none is near. Near is a third of its letters, or at most `maxChanges`.
  *
  * @example nearestName('comand', ['command', 'args']) // 'command'
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  maxChanges: number = MAX_NAME_LENGTH,
+): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return undefined;
   const lower = name.toLowerCase().replaceAll(/[-_]/g, '');
   const [best] = known
     .map((candidate) => ({ candidate, distance: distanceOf(lower, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance * 3 <= candidate.length)
+    .filter(({ candidate, distance }) => distance <= maxChanges && distance * 3 <= candidate.length)
     .sort((a, b) => a.distance - b.distance);
   return best?.candidate;
 }

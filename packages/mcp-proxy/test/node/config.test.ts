@@ -78,6 +78,24 @@ describe('the common configuration', () => {
     expect(problemOf({ command: 'x', autoApprove: ['a'], alwaysAllow: [], gallery: true })).toBe('no problem');
   });
 
+  it.each([
+    [{ allowedTools: ['a'] }, ['a'], []],
+    [{ allowed_tools: ['a'] }, ['a'], []],
+    [{ enabled_tools: ['a'], disabled_tools: ['b'] }, ['a'], ['b']],
+    [{ enabledTools: [], blockedTools: ['b'] }, [], ['b']],
+    [{ blocked_tools: ['b'] }, undefined, ['b']],
+  ])('knows the lists of tools as other hosts write them: %j', (lists, allowedTools, blockedTools) => {
+    const config = parseConfig({ mcpServers: { a: { command: 'x', ...lists } } }).servers.get('a');
+    expect([config?.allowedTools, config?.blockedTools]).toEqual([allowedTools, blockedTools]);
+  });
+
+  it.each(['allowedTool', 'allowTools', 'alowedTools', 'AllowedTools', 'blockedTool', 'disabled-tools', 'enableTools'])(
+    'takes "%s" for the slip that it is: it would leave every tool open',
+    (key) => {
+      expect(problemOf({ command: 'x', [key]: ['a'] })).toMatch(`"${key}" is not known: did you mean "`);
+    },
+  );
+
   it('gives limits and tool lists to the proxy', () => {
     const entry = {
       command: 'x',
