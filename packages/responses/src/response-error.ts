@@ -3,7 +3,7 @@
 /**
  * - `NOT_JSON`: the data holds something that JSON cannot carry without loss.
  * - `TOO_DEEP`, `TOO_LARGE`: nested deeper, or longer, than can be serialised.
- * - `UNREADABLE`: reading the data threw (a getter, a proxy, a `toJSON`); see `cause`.
+ * - `UNREADABLE`: reading the data threw (a getter, a proxy, a `toJSON`; see `cause`), or gave something else each time.
  * - `SERIALIZER_FAILED`: the `StringifyFn` threw or gave no text.
  * - `SCHEMA_MISMATCH`: the data is not what the schema says.
  * - `SCHEMA_INVALID`: the schema cannot be used.
@@ -66,4 +66,13 @@ export function asResponseError(cause: unknown, path: string): ResponseError {
     path,
     cause,
   });
+}
+
+/** For data that was not the same when it was written as when it was checked. */
+export function changed(path: string): ResponseError {
+  return new ResponseError(
+    'UNREADABLE',
+    `Reading ${path} gave something else the second time (a getter or a proxy?). Copy the data into plain objects first.`,
+    { path },
+  );
 }

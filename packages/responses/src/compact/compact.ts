@@ -1,15 +1,16 @@
 /** The cheapest text that still says everything. */
 import { brand } from '../brand.js';
-import { assertJson, jsonCopy } from '../json/json.js';
+import { jsonCopy } from '../json/copy.js';
+import { type Survey, surveyJson } from '../json/json.js';
 import { stringify } from '../json/stringify.js';
-import { ResponseError, typed } from '../response-error.js';
+import { changed, ResponseError, typed } from '../response-error.js';
 import type { Meta, ToolResult } from '../types.js';
 import { checkedCounter } from './check-counter.js';
 import { rememberCodec } from './codec.js';
 import { type CountTokens, estimateTokens } from './estimate-tokens.js';
 import { type CompactFormat, FORMATS, type Format, formatNamed, JSON_FORMAT } from './formats.js';
 import { isSameData } from './same-data.js';
-import { sampleOf } from './sample.js';
+import { type Sample, sampleOf } from './sample.js';
 
 export interface CompactOptions {
   /** The tokenizer to please. Default {@link estimateTokens}. It must give the same number for the same text. */
@@ -27,6 +28,12 @@ export const COMPACT_META_KEY = 'interlock/compact';
  * done on a sample of about 2,000 characters, and JSON stays unless another saves at least {@link CLEAR_SAVING} there.
  */
 export const WHOLE_UP_TO = 65_536;
+
+/**
+ * Characters of JSON up to which the text of another notation is counted whole against JSON's, and JSON sent if that is
+ * cheaper after all. No host that we know of lets more through.
+ */
+const COUNTED_UP_TO = 524_288;
 
 /** Share of JSON's tokens that a notation must save on the sample of large data. */
 const CLEAR_SAVING = 0.05;
@@ -46,12 +53,14 @@ const SURPRISE = 1.2;
  * ```
  */
 export function compact(data: unknown, options: CompactOptions = {}): ToolResult & { _meta: Meta } {
-  const size = assertJson(data);
+  const survey = surveyJson(data);
   const meta = options._meta === undefined ? {} : jsonCopy(options._meta);
   const count = checkedCounter(options.countTokens ?? estimateTokens, 'compact');
   const formats = readFormats(options.formats);
   const { format, text } = typed(() =>
-    size <= WHOLE_UP_TO ? chooseWhole(data, formats, count) : chooseSampled(data, size, formats, count),
+    survey.size <= WHOLE_UP_TO
+      ? chooseWhole(jsonCopy(data), formats, count)
+      : chooseLarge(data, survey, formats, count),
   );
   const result = brand({
     content: [{ type: 'text' as const, text }],
@@ -89,23 +98,39 @@ function chooseWhole(data: unknown, formats: readonly Format[], count: CountToke
   return ranked(data, json.text, formats, count).find((candidate) => decodesTo(candidate, data)) ?? json;
 }
 
-function chooseSampled(data: unknown, size: number, formats: readonly Format[], count: CountTokens): Choice {
-  const sample = sampleOf(data);
-  const sampleJson = JSON.stringify(sample);
+function chooseLarge(given: unknown, survey: Survey, formats: readonly Format[], count: CountTokens): Choice {
+  const sample = sampleOf(given, survey.keys);
+  // What a getter says once is the data: it may say something else next time.
+  const data = sample.hasGetters ? jsonCopy(given) : given;
+  const least = sample.hasGetters ? 0 : survey.size;
+  const chosen = chooseBySample(data, survey.size, sample, formats, count);
+  if (!chosen || survey.size > COUNTED_UP_TO) return chosen ?? jsonChoice(data, least);
+  const json = jsonChoice(data, least);
+  return count(chosen.text) <= count(json.text) ? chosen : json;
+}
+
+/** The notation that wins on the sample, if it is not JSON, and the whole text in it. */
+function chooseBySample(
+  data: unknown,
+  size: number,
+  sample: Sample,
+  formats: readonly Format[],
+  count: CountTokens,
+): Choice | undefined {
+  const sampleJson = JSON.stringify(sample.data);
   const most = count(sampleJson) * (1 - CLEAR_SAVING);
-  const sampleSize = assertJson(sample);
-  for (const leader of ranked(sample, sampleJson, leaders(formats), count)) {
+  for (const leader of ranked(sample.data, sampleJson, leaders(formats), count)) {
     if (leader.tokens > most || leader.format === JSON_FORMAT) break;
     const siblings = formats.filter((format) => format.notation === leader.format.notation);
-    const candidate = ranked(sample, sampleJson, siblings, count)[0];
-    if (!candidate || !decodesTo(candidate, sample)) continue;
+    const candidate = ranked(sample.data, sampleJson, siblings, count)[0];
+    if (!candidate || !decodesTo(candidate, sample.data)) continue;
     const text = candidate.format.encode(data);
     if (text === undefined) continue;
     // Some row that the sample missed can change the notation of all of them: the length tells.
-    const surprise = text.length / size / (candidate.text.length / sampleSize);
+    const surprise = text.length / size / (candidate.text.length / sample.size);
     if (surprise < SURPRISE) return { format: candidate.format, text };
   }
-  return jsonChoice(data);
+  return undefined;
 }
 
 /** The first format of each notation: what divides the columns is tried once the notation is known. */
@@ -126,9 +151,10 @@ function ranked(data: unknown, jsonText: string, formats: readonly Format[], cou
   return candidates.sort((a, b) => a.tokens - b.tokens);
 }
 
-function jsonChoice(data: unknown): Choice {
+/** @param least characters that the text of the data as it was checked has at least */
+function jsonChoice(data: unknown, least = 0): Choice {
   const text = stringify(data);
-  if (text === undefined) throw new ResponseError('NOT_JSON', 'The data has no JSON text.', { path: '$' });
+  if (text === undefined || text.length < least) throw changed('$');
   return { format: JSON_FORMAT, text };
 }
 

@@ -1,4 +1,5 @@
 /** A small part of large data that has its structure: what is true of the sample's notation is likely true of the whole. */
+import { type Survey, USUAL_FIELDS } from '../json/json.js';
 
 /** Characters of JSON that a sample has at most, about. */
 const SAMPLE_SIZE = 2000;
@@ -8,43 +9,51 @@ const NARROWEST = 2;
 
 const LONGEST_TEXT = 400;
 
-/** A record with more fields than this is a dictionary, whose entries are as alike as rows. */
-const USUAL_FIELDS = 24;
-
 /**
  * JSON data of at most about 2,000 characters: from every list and every large record some members, spread evenly from
  * the first to the last, and those rows whose number of fields is not that of the first. Long texts are cut. The same
  * data gives the same sample.
+ *
+ * @param known keys of dictionaries that were listed already
  */
-export function sampleOf(data: unknown): unknown {
-  // Listing the keys of a dictionary takes longer than all the rest: once will do.
-  const keysOf = remembered((record: object) => Object.keys(record));
+export function sampleOf(data: unknown, known: Survey['keys']): Sample {
+  const keysOf = (record: object) => known.get(record) ?? Object.keys(record);
   for (let width = 32; ; width = width / 4) {
-    const budget = { left: width > NARROWEST ? SAMPLE_SIZE : Number.POSITIVE_INFINITY, keysOf };
+    const most = width > NARROWEST ? SAMPLE_SIZE : Number.POSITIVE_INFINITY;
+    const budget: Budget = { most, size: 0, hasGetters: false, keysOf };
     const sample = thin(data, width, budget);
-    if (budget.left > 0) return sample;
+    if (budget.size <= most) return { data: sample, size: budget.size, hasGetters: budget.hasGetters };
   }
 }
 
-function remembered<T extends object, R>(compute: (key: T) => R): (key: T) => R {
-  const known = new Map<T, R>();
-  return (key) => {
-    const found = known.get(key) ?? compute(key);
-    known.set(key, found);
-    return found;
-  };
+export interface Sample {
+  readonly data: unknown;
+  /** Least length as compact JSON, as `surveyJson` measures it. */
+  readonly size: number;
+  /** Whether any value in it came from a getter, which may say something else next time. */
+  readonly hasGetters: boolean;
 }
 
 interface Budget {
-  /** Characters that may still be taken; below 0 the sample is given up, and the rest is not looked at. */
-  left: number;
+  /** Characters that may be taken; with more the sample is given up, and the rest is not looked at. */
+  readonly most: number;
+  size: number;
+  hasGetters: boolean;
   readonly keysOf: (record: object) => readonly string[];
 }
 
 function thin(value: unknown, width: number, budget: Budget): unknown {
-  budget.left -= typeof value === 'string' ? Math.min(value.length, LONGEST_TEXT) : 6;
-  if (typeof value === 'string') return value.length > LONGEST_TEXT ? cutText(value) : value;
-  if (typeof value !== 'object' || value === null || budget.left < 0) return value;
+  if (typeof value === 'string') {
+    const text = value.length > LONGEST_TEXT ? cutText(value) : value;
+    budget.size += text.length + 3;
+    return text;
+  }
+  if (typeof value !== 'object' || value === null) {
+    budget.size += typeof value === 'number' ? 2 : 5;
+    return value;
+  }
+  budget.size += 2;
+  if (budget.size > budget.most) return value;
   // Lists within lists: each level fewer, or the sample is as large as a power of the width.
   const inner = Math.max(1, Math.floor(width / 2));
   if (Array.isArray(value)) return pick(value, width).map((index) => thin(value[index], inner, budget));
@@ -53,7 +62,8 @@ function thin(value: unknown, width: number, budget: Budget): unknown {
   const kept = keys.length > most ? spread(keys.length, width).map((index) => keys[index]!) : keys;
   return Object.fromEntries(
     kept.map((key) => {
-      budget.left -= key.length + 4;
+      budget.size += key.length + 3;
+      if (Object.getOwnPropertyDescriptor(value, key)?.get) budget.hasGetters = true;
       return [key, thin((value as Record<string, unknown>)[key], inner, budget)];
     }),
   );

@@ -11,7 +11,8 @@
  *
  * Where the whole text is one table, the first line is left out and the table is called `table`.
  */
-import { isPlain } from '../json/json.js';
+import { isPlain } from '../json/plain.js';
+import { changed } from '../response-error.js';
 
 export type DelimiterName = 'tab' | 'comma' | 'pipe';
 
@@ -28,7 +29,7 @@ interface Column {
   group: Map<string, Column> | undefined;
 }
 
-/** JSON data as tables, or `undefined` if no list in it is worth a table. The data must have passed `assertJson`. */
+/** JSON data as tables, or `undefined` if no list in it is worth a table. The data must have passed `surveyJson`. */
 export function encodeTables(data: unknown, delimiter: DelimiterName): string | undefined {
   if (Array.isArray(data)) {
     const columns = columnsOf(data);
@@ -137,7 +138,10 @@ function valueAt(row: Row, keys: readonly string[]): unknown {
 /** A row without the key must not answer with what every object inherits (`constructor`). */
 function own(row: Row, key: string): unknown {
   const value = row[key];
-  return typeof value === 'function' || key === '__proto__' ? (Object.hasOwn(row, key) ? value : undefined) : value;
+  if (value !== undefined && typeof value !== 'function' && key !== '__proto__') return value;
+  if (!Object.hasOwn(row, key)) return undefined;
+  if (value === undefined || typeof value === 'function') throw changed('$');
+  return value;
 }
 
 /** What would break the line or the cell: control characters, other line ends, lone surrogates, the delimiter. */
@@ -150,6 +154,7 @@ const UNSAFE: Readonly<Record<DelimiterName, RegExp>> = {
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function writeCell(value: unknown, unsafe: RegExp): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw changed('$');
   if (typeof value !== 'string') return JSON.stringify(value);
   return isBare(value, unsafe) ? value : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 /** Whether a content block is one that clients of both eras accept (MCP 2026-07-28, schema: `ContentBlock`). */
 
-import { jsonCopy } from '../json/json.js';
+import { jsonCopy } from '../json/copy.js';
 import { ResponseError } from '../response-error.js';
 import type { ContentBlock, Meta } from '../types.js';
 import { checkedBase64 } from './base64.js';

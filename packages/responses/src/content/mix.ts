@@ -1,6 +1,6 @@
 /** One result out of several. */
 import { brand, isToolResponse } from '../brand.js';
-import { jsonCopy } from '../json/json.js';
+import { jsonCopy } from '../json/copy.js';
 import { ResponseError, typed } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult, ContentResult } from '../types.js';
 import { checkBlock, readMeta } from './check-block.js';

@@ -1,5 +1,6 @@
 /** Checking data against a schema of either kind: Standard Schema (zod, valibot, arktype…) or JSON Schema. */
-import { assertJson } from '../json/json.js';
+import { jsonCopy } from '../json/copy.js';
+import { surveyJson } from '../json/json.js';
 import { joinPath } from '../json/stringify.js';
 import { ResponseError } from '../response-error.js';
 import { checkJsonSchema } from './json-schema.js';
@@ -66,7 +67,7 @@ function runStandard(data: unknown, schema: StandardSchemaLike): StandardResult 
 /** A schema throws on data that it cannot walk (then that is the error), or because it is broken itself. */
 function schemaFailure(data: unknown, cause: unknown): unknown {
   if (cause instanceof ResponseError) return cause;
-  assertJson(data);
+  surveyJson(data);
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new ResponseError('SCHEMA_INVALID', `The schema threw: ${reason}`, { cause });
 }
@@ -78,10 +79,11 @@ function isStandardSchema(schema: SchemaLike): schema is StandardSchemaLike {
 }
 
 function jsonSchemaOutcome(data: unknown, schema: JsonSchemaLike): unknown {
-  assertJson(data);
-  const issues = checkJsonSchema(data, schema);
+  // The copy is what is sent: a getter must not show the schema one thing and the client another.
+  const checked = jsonCopy(data);
+  const issues = checkJsonSchema(checked, schema);
   if (issues.length > 0) throw mismatch(issues);
-  return data;
+  return checked;
 }
 
 function outcome(result: StandardResult): unknown {

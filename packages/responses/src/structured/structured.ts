@@ -1,6 +1,7 @@
 /** Data for programs and models at once: `structuredContent`, and a text with the same facts. */
 import { brand } from '../brand.js';
-import { assertJson, isPlain, jsonCopy } from '../json/json.js';
+import { jsonCopy } from '../json/copy.js';
+import { isPlain } from '../json/plain.js';
 import { joinPath, stringify } from '../json/stringify.js';
 import { ResponseError, typed } from '../response-error.js';
 import type { Meta } from '../types.js';
@@ -52,19 +53,18 @@ export async function structuredAsync(data: unknown, options: StructuredOptions 
 
 function build(data: unknown, output: unknown, options: StructuredOptions): StructuredResult {
   if (output !== data && options.unknownKeys !== 'strip') refuseDropped(data, output, '$');
-  assertJson(output);
-  if (options.era !== 'modern' && !isRecord(output)) {
+  // Read once: what is checked is what is sent, twice over, whatever a getter or a later change does.
+  const structuredContent = jsonCopy(output);
+  if (options.era !== 'modern' && !isRecord(structuredContent)) {
     throw new ResponseError(
       'INVALID_CONTENT',
       "structuredContent must be an object for clients before MCP 2026-07-28. Wrap it ({ items: [...] }), or say era: 'modern'.",
       { path: '$' },
     );
   }
-  const text = stringify(output) ?? 'null';
   return brand({
-    content: [{ type: 'text' as const, text }],
-    // Read back from the text, so that the two can never differ, whatever a getter or a later change does.
-    structuredContent: JSON.parse(text) as Record<string, unknown>, // Any JSON, if the caller chose the modern era.
+    content: [{ type: 'text' as const, text: stringify(structuredContent) ?? 'null' }],
+    structuredContent: structuredContent as Record<string, unknown>, // Any JSON, if the caller chose the modern era.
     ...(options._meta === undefined ? {} : { _meta: jsonCopy(options._meta) }),
   });
 }
