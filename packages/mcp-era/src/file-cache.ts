@@ -1,6 +1,7 @@
 /** A cache in one file, for command-line tools: written whole and renamed into place, readable by its owner alone. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isObject } from './is-object.js';
 import { parseEraRecord } from './store-cache.js';
@@ -11,12 +12,13 @@ export interface FileEraCacheOptions {
   readonly path: string;
   /** How many verdicts are kept, the oldest dropped first. Default 1000. */
   readonly maxEntries?: number;
-  /** Told when the file was no valid cache and is begun anew. */
+  /** Told when the file was no valid cache, or not this user's own, and is begun anew. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * A corrupt file counts as empty and is replaced at the next write. Two processes that write at once never leave a torn
+ * A corrupt file counts as empty and is replaced at the next write; so does a link, a pipe, or a file of another user, which
+ * somebody may have put there for us to believe. Two processes that write at once never leave a torn
  * file; the later one may drop the other's verdict, which costs a question.
  *
  * @throws the system's error when the file cannot be written
@@ -25,14 +27,16 @@ export function createFileEraCache({ path, maxEntries = 1000, onError }: FileEra
   let queue: Promise<unknown> = Promise.resolve();
 
   async function load(): Promise<Map<string, EraRecord>> {
-    let text: string;
+    let text: string | undefined;
     try {
-      text = await readFile(path, 'utf8');
+      text = await readOwn(path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
       throw error;
     }
     try {
+      if (text === undefined)
+        throw new Error(`${path} is a link, no regular file, or another user's; it is not believed`);
       const entries: unknown = JSON.parse(text);
       if (!isObject(entries)) throw new SyntaxError(`${path} holds no object`);
       return new Map(
@@ -76,4 +80,23 @@ export function createFileEraCache({ path, maxEntries = 1000, onError }: FileEra
       }),
     delete: (key) => change((records) => void records.delete(key)),
   };
+}
+
+/** `O_NONBLOCK`: a pipe must not make us wait for a writer. Windows, whose users have folders of their own, knows neither flag. */
+const OPEN_OWN = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** The text of a regular file of this user or of root; `undefined` for anything else that lies there. */
+async function readOwn(path: string): Promise<string | undefined> {
+  const file = await open(path, OPEN_OWN).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ELOOP') return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const stats = await file.stat();
+    const us = process.getuid?.() ?? stats.uid;
+    return stats.isFile() && (stats.uid === us || stats.uid === 0) ? await file.readFile('utf8') : undefined;
+  } finally {
+    await file.close();
+  }
 }

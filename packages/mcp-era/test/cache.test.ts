@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chown, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -205,6 +206,42 @@ describe('the file cache', () => {
       await cache.set('a', MODERN);
       expect(await cache.get('a')).toMatchObject(MODERN);
     }
+  });
+
+  describe('does not believe what another user may have put in its place, and replaces it:', () => {
+    const planted = JSON.stringify({ a: MODERN });
+    const isRoot = process.getuid?.() === 0;
+    const cases: readonly [what: string, plant: (at: string) => unknown][] = [
+      [
+        'a link',
+        async (at) => {
+          await writeFile(join(dir, 'elsewhere'), planted);
+          await symlink(join(dir, 'elsewhere'), at);
+        },
+      ],
+      ['a pipe', (at) => execFileSync('mkfifo', [at])],
+    ];
+    const foreign: (typeof cases)[number] = [
+      "another user's file",
+      async (at) => {
+        await writeFile(at, planted);
+        await chown(at, 12_345, 12_345);
+      },
+    ];
+    // Only root can make a file of somebody else.
+    test.each(isRoot ? [...cases, foreign] : cases)('%s', async (_, plant) => {
+      const at = join(dir, 'era.json');
+      await plant(at);
+      const errors: unknown[] = [];
+      const cache = createFileEraCache({ path: at, onError: (error) => errors.push(error) });
+      expect(await cache.get('a')).toBeUndefined();
+      expect(String(errors)).toContain(at);
+      await cache.set('b', MODERN);
+      expect(await cache.get('b')).toMatchObject(MODERN);
+      expect((await stat(at)).mode & 0o777).toBe(0o600);
+      if ((await readdir(dir)).includes('elsewhere'))
+        expect(await readFile(join(dir, 'elsewhere'), 'utf8')).toBe(planted);
+    });
   });
 
   test('keeps what is good of a file that is good in part', async () => {
