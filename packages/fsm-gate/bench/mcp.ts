@@ -85,25 +85,51 @@ const CALLS = {
   'tools that move the state to and fro': ['leave', 'back'],
 } as const;
 
-/** A server of each kind has the same tools and the same kind of client; the gate is all that differs. */
+/**
+ * A server of each kind has the same tools and the same kind of client; what stands before the tools is all that differs. `notifying`: no
+ * gate, but the tools that would move the state send what a gate then has to send, gathered in the same way.
+ */
+type Kind = 'bare' | 'notifying' | 'gated';
 type Caller = (tool: string) => Promise<unknown>;
 
 const NAMES = Object.values(CALLS).flat();
 
-async function v1(gated: boolean): Promise<Caller> {
+/** What of a server is used here, of either generation. */
+interface BenchServer {
+  readonly server: { sendToolListChanged(): Promise<void> };
+  register(name: string, run: () => Promise<typeof answer>): void;
+}
+
+/** The tools, and for `notifying` one notification at the end of 10 ms, as `attachGate` does by default. */
+function addTools(kind: Kind, { server, register }: BenchServer): void {
+  let timer: NodeJS.Timeout | undefined;
+  const send = (): void => {
+    timer = undefined;
+    void server.sendToolListChanged();
+  };
+  for (const name of NAMES) {
+    const moves = kind === 'notifying' && (name === 'leave' || name === 'back');
+    register(name, async () => {
+      if (moves && timer === undefined) timer = setTimeout(send, 10).unref();
+      return answer;
+    });
+  }
+}
+
+async function v1(kind: Kind): Promise<Caller> {
   const server = new ServerV1({ name: 'bench', version: '1.0.0' });
-  for (const name of NAMES) server.registerTool(name, input, async () => answer);
-  if (gated) attachGate(server, sessionsOf([]));
+  addTools(kind, { server: server.server, register: (name, run) => server.registerTool(name, input, run) });
+  if (kind === 'gated') attachGate(server, sessionsOf([]));
   const client = new ClientV1({ name: 'bench', version: '1.0.0' });
   const [ours, theirs] = TransportV1.createLinkedPair();
   await Promise.all([server.connect(theirs), client.connect(ours)]);
   return (name) => client.callTool({ name, arguments: { id: '7' } });
 }
 
-async function v2(gated: boolean): Promise<Caller> {
+async function v2(kind: Kind): Promise<Caller> {
   const server = new ServerV2({ name: 'bench', version: '1.0.0' });
-  for (const name of NAMES) server.registerTool(name, input, async () => answer);
-  if (gated) attachGate(server, sessionsOf([]));
+  addTools(kind, { server: server.server, register: (name, run) => server.registerTool(name, input, run) });
+  if (kind === 'gated') attachGate(server, sessionsOf([]));
   const client = new ClientV2({ name: 'bench', version: '1.0.0' });
   const [ours, theirs] = TransportV2.createLinkedPair();
   await Promise.all([server.connect(theirs), client.connect(ours)]);
@@ -113,22 +139,38 @@ async function v2(gated: boolean): Promise<Caller> {
 /** Calls that run before any are counted: both SDKs and the gate are compiled by then. */
 const WARM_UP = 4_000;
 
-async function benchCalls(sdk: string, make: (gated: boolean) => Promise<Caller>): Promise<void> {
-  const [bare, gated] = [await make(false), await make(true)];
+async function benchCalls(sdk: string, make: (kind: Kind) => Promise<Caller>): Promise<void> {
+  const bare = await make('bare');
+  // The same code as the baseline: how far its ratio is from 1 is how far the other ratios can be off.
+  const again = await make('bare');
+  const notifying = await make('notifying');
+  const gated = await make('gated');
   const repeat = 40;
   for (const [what, tools] of Object.entries(CALLS)) {
     const times = async (call: Caller, count: number): Promise<void> => {
       for (let at = 0; at < count; at += 1) await call(tools[at % tools.length] ?? tools[0]);
     };
-    for (const call of [bare, gated]) await times(call, WARM_UP);
-    await compare({
-      title: `a call of ${what}, ${sdk}, in-memory transport`,
-      baseline: 'ungated server',
-      operations: repeat,
-      rounds: 201,
-      cases: { 'ungated server': () => times(bare, repeat), 'through attachGate': () => times(gated, repeat) },
-      targets: { 'through attachGate': { kind: 'time', max: 1.1 } },
+    for (const call of [bare, again, notifying, gated]) await times(call, WARM_UP);
+    const measure = (baseline: string, cases: Readonly<Record<string, Caller>>) =>
+      compare({
+        title: `a call of ${what}, ${sdk}, in-memory transport`,
+        baseline,
+        operations: repeat,
+        rounds: 201,
+        cases: Object.fromEntries(Object.entries(cases).map(([name, call]) => [name, () => times(call, repeat)])),
+        targets: { 'through attachGate': { kind: 'time', max: 1.1 } },
+      });
+    await measure('ungated server', {
+      'ungated server': bare,
+      'ungated server again': again,
+      'through attachGate': gated,
     });
+    // Whoever changes a list has to say so, with a gate or without.
+    if (tools.length > 1)
+      await measure('ungated server that sends list_changed', {
+        'ungated server that sends list_changed': notifying,
+        'through attachGate': gated,
+      });
   }
 }
 

@@ -39,7 +39,7 @@ export function eventOf(
 ): GateEvent | undefined {
   const type = eventFor ? eventFor(result, args) : events[0];
   if (type === undefined) return undefined;
-  if (events.includes(type)) return { type, args, result };
+  if (!eventFor || events.includes(type)) return { type, args, result };
   throw new GateError('BINDING_INVALID', `eventFor of tool ${tool} chose ${type}, which the binding does not declare`);
 }
 

@@ -1,7 +1,7 @@
 /** Decides about one call, finds the way to a closed tool, and words a refusal for a model. */
 import type { GateDecision, RefusedDecision } from './decision-types.js';
 import { tryStep } from './graph.js';
-import type { GateModel, GuardContext } from './model.js';
+import type { GateModel, GuardContext, ToolBinding } from './model.js';
 import type { FsmSnapshot } from './snapshot.js';
 
 /** How many states a search for a way in looks at before it gives up. */
@@ -21,8 +21,19 @@ const CONTEXT_SEARCH_LIMIT = 100;
  */
 export function decide(model: GateModel, snapshot: FsmSnapshot, tool: string, args?: unknown): GateDecision {
   const binding = model.bindings.get(tool);
+  if (!binding) return { kind: 'allowed', tool, state: snapshot.state, events: NONE };
+  return decideBound(model, snapshot, binding, args);
+}
+
+/** The same for a tool whose binding is known. */
+export function decideBound(
+  model: GateModel,
+  snapshot: FsmSnapshot,
+  binding: ToolBinding,
+  args: unknown,
+): GateDecision {
+  const { tool } = binding;
   const { state } = snapshot;
-  if (!binding) return { kind: 'allowed', tool, state, events: NONE };
   const open = model.isOpen(tool, snapshot, args);
   const detail = open && binding.guard ? guardVerdict(binding.guard, args, { tool, state }) : undefined;
   if (open && detail === undefined) return { kind: 'allowed', tool, state, events: binding.events };

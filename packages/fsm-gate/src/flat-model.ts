@@ -70,8 +70,8 @@ export class FlatModel implements GateModel {
     return snapshot;
   }
 
-  isOpen(tool: string, snapshot: FsmSnapshot): boolean {
-    return !this.closedTools(snapshot).has(tool);
+  isOpen(tool: string, { state }: FsmSnapshot): boolean {
+    return this.#bindings.get(tool)?.states.includes(state) ?? true;
   }
 
   closedTools({ state }: FsmSnapshot): ReadonlySet<string> {

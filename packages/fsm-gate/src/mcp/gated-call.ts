@@ -50,65 +50,39 @@ export function isBeingJudged({ context, boundAs, mayNest }: PendingCall, { judg
 type Marked = Record<PropertyKey, unknown>;
 
 /**
- * Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors. What can
- * be had at once is not waited for: a call that succeeds has one promise more than without the gate.
+ * Answers the call. Refusals of tools are results with `isError`; prompts, resources and tasks have only JSON-RPC errors.
  */
 export function runGated(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  if (!pending.mayNest || !isRecord(pending.context)) return judge(pending, options);
+  if (!pending.mayNest || !isRecord(pending.context)) return answer(pending, options);
   // Only where it is asked for: it changes the shape of an object that the SDK works with, which costs more than the gate.
   const marked: Marked = pending.context;
   marked[options.judging] = pending.boundAs[0];
-  return judge(pending, options).finally(() => {
+  return answer(pending, options).finally(() => {
     marked[options.judging] = undefined;
   });
 }
 
-function judge(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  let asked: Awaitable<McpAdmission>;
+/** What can be had at once is not awaited: a call that succeeds waits for its handler and for nothing else. */
+async function answer(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+  let admission: McpAdmission;
   try {
-    asked = admit(pending, options);
+    const asked = admit(pending, options);
+    admission = 'kind' in asked ? asked : await asked;
   } catch (error) {
-    asked = Promise.reject(error);
+    return refuse(pending, refusalOf(error, pending, options), options);
   }
-  if ('kind' in asked) return proceed(asked, pending, options);
-  return asked.then(
-    (admission) => proceed(admission, pending, options),
-    (error: unknown) => refuse(pending, refusalOf(error, pending, options), options),
-  );
-}
-
-/** Never throws, so that nothing which happens from here on is taken for a failure to decide. */
-function proceed(admission: McpAdmission, pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  if (admission.kind === 'refused') return promised(() => refuse(pending, admission.decision, options));
+  if (admission.kind === 'refused') return refuse(pending, admission.decision, options);
+  // Nothing that happens from here on is a failure to decide.
   const { call } = admission;
-  const failed = (error: unknown): Promise<never> => rollBack(call, error);
-  let answer: unknown;
   try {
-    answer = pending.handler(pending.request, pending.context);
-  } catch (error) {
-    return failed(error);
-  }
-  return Promise.resolve(answer).then((result) => finish(call, pending, result, options), failed);
-}
-
-/** Idempotent: a call that was ended stays so. */
-async function rollBack(call: GateCall, error: unknown): Promise<never> {
-  await call.rollback('threw');
-  throw error;
-}
-
-/** What it gives, or throws, as a promise. */
-async function promised(work: () => unknown): Promise<unknown> {
-  return work();
-}
-
-function finish(call: GateCall, pending: PendingCall, result: unknown, options: GatedCallOptions): unknown {
-  try {
+    const result: unknown = await pending.handler(pending.request, pending.context);
     const outcome = outcomeOfCall(pending.request, result);
     if (outcome.kind === 'success') return commit(call, pending, result, options);
-    return end(call, outcome, result, options).catch((error: unknown) => rollBack(call, error));
+    return await end(call, outcome, result, options);
   } catch (error) {
-    return rollBack(call, error);
+    // Idempotent: a call that was ended stays so.
+    await call.rollback('threw');
+    throw error;
   }
 }
 

@@ -14,22 +14,14 @@ import type {
   WireRequest,
 } from './interception.js';
 import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } from './list-changes.js';
+import { type ListSpec, listSpecs } from './list-specs.js';
 import { isSession, type Listing, listingFor } from './listing.js';
-import { BoundNames, type GatedList, promptName, resourceName } from './names.js';
+import { BoundNames, type GatedList } from './names.js';
 import { factsOf, type RequestFacts } from './request-facts.js';
-import { eraOf, isRecord, type ProtocolServer } from './server.js';
+import { eraOf, isRecord, type ProtocolEra, type ProtocolServer } from './server.js';
 import { assertSoundServer, isKnownSound } from './soundness.js';
 import { sessionKey } from './state-key.js';
 import { Coalescer } from './timers.js';
-
-/** How a list method is filtered. */
-interface ListSpec {
-  readonly list: GatedList;
-  /** Where the items are in the result. */
-  readonly field: string;
-  /** Whether an item is among the closed names. Runs for every item of every list. */
-  readonly isClosed: (item: Readonly<Record<string, unknown>>, closed: ReadonlySet<unknown>) => boolean;
-}
 
 /** How the lists of a session stand. */
 interface ListView {
@@ -41,7 +33,6 @@ const NONE: readonly string[] = [];
 
 export class GateGuard {
   readonly interceptors: Interceptors;
-  readonly #server: ProtocolServer;
   readonly #sessions: GateSessions;
   readonly #settings: AttachSettings;
   readonly #tasks: HeldTasks;
@@ -54,12 +45,14 @@ export class GateGuard {
   #sound = false;
   #intercepted: InterceptedServer | undefined;
   #connectionId: string;
+  readonly #era: () => ProtocolEra;
 
   constructor(server: ProtocolServer, sessions: GateSessions, settings: AttachSettings) {
-    this.#server = server;
     this.#sessions = sessions;
     this.#settings = settings;
     this.#connectionId = `connection:${settings.randomId()}`;
+    const { era } = settings;
+    this.#era = era === undefined ? eraOf(server) : () => era;
     this.#tasks = new HeldTasks(server, settings);
     this.#coalescer = new Coalescer(settings.notifyDelayMs, settings.timers);
     this.#changes = new ConnectionChanges(server, this.#changesOptions(this.#coalescer));
@@ -114,35 +107,10 @@ export class GateGuard {
       return (request, context, handler, nesting) => this.#call(request, context, handler, nesting, namesOf);
     };
     const task: Interceptor = (request, context, handler) => this.#task(request, context, handler);
-    const anyIn = (bound: readonly string[], closed: ReadonlySet<unknown>) => bound.some((name) => closed.has(name));
     return new Map<string, Interceptor>([
-      ['tools/list', list({ list: 'tools', field: 'tools', isClosed: ({ name }, closed) => closed.has(name) })],
+      ...listSpecs(names).map((spec): [string, Interceptor] => [spec.method, list(spec)]),
       ['tools/call', call((name) => names.tool(name))],
-      [
-        'prompts/list',
-        list({
-          list: 'prompts',
-          field: 'prompts',
-          isClosed: ({ name }, closed) => closed.has(promptName(String(name))),
-        }),
-      ],
       ['prompts/get', call((name) => names.prompt(name))],
-      [
-        'resources/list',
-        list({
-          list: 'resources',
-          field: 'resources',
-          isClosed: ({ uri }, closed) => anyIn(names.resource(uri), closed),
-        }),
-      ],
-      [
-        'resources/templates/list',
-        list({
-          list: 'resources',
-          field: 'resourceTemplates',
-          isClosed: ({ uriTemplate }, closed) => closed.has(resourceName(String(uriTemplate))),
-        }),
-      ],
       ['resources/read', call((uri) => names.resource(uri))],
       ['tasks/get', task],
       ['tasks/result', task],
@@ -225,10 +193,9 @@ export class GateGuard {
   }
 
   #facts(request: WireRequest, context: unknown): RequestFacts {
-    const { era, principal, onError } = this.#settings;
+    const { principal, onError } = this.#settings;
     try {
-      const connectionId = this.#connectionId;
-      return factsOf(request, context, { era: era ?? eraOf(this.#server), connectionId, principal });
+      return factsOf(request, context, { era: this.#era(), connectionId: this.#connectionId, principal });
     } catch (error) {
       onError(error);
       throw unavailable('Who this request is for cannot be told at the moment, so nothing is done.', error);

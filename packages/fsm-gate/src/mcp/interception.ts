@@ -110,12 +110,12 @@ class GuardedHandlers extends Map<string, StoredHandler> {
   }
 
   override get(method: string): StoredHandler | undefined {
+    const handler = this.original(method);
+    const known = this.#guarded.get(method);
+    if (known !== undefined && known.handler === handler) return known.guard;
     const intercept = this.#interceptors.get(method);
     if (intercept === undefined) return super.get(method);
-    const handler = this.original(method);
     if (handler === undefined) return undefined;
-    const known = this.#guarded.get(method);
-    if (known?.handler === handler) return known.guard;
     const nesting = known?.nesting ?? { isPossible: false };
     if (known !== undefined) nesting.isPossible = true;
     const guard: StoredHandler = (request, context) => intercept(request, context, handler, nesting);

@@ -35,8 +35,8 @@ export class BoundNames {
     this.#bindings = bindings;
   }
 
-  tool(name: unknown): readonly string[] {
-    return this.#bound(String(name));
+  tool(name: string): readonly string[] {
+    return this.#bound(name);
   }
 
   prompt(name: unknown): readonly string[] {

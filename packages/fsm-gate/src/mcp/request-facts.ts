@@ -78,7 +78,8 @@ export function subjectOf(auth: RequestAuth): string | undefined {
  * schema has checked, and `['cart_pay']` would find there what the gate did not.
  */
 function asName(value: unknown): string | undefined {
-  return value === undefined || value === '' ? undefined : String(value);
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  return value === undefined ? undefined : String(value);
 }
 
 function nonEmpty(value: unknown): string | undefined {

@@ -48,12 +48,16 @@ export function protocolServerOf(server: AttachableServer): ProtocolServer {
 }
 
 /**
- * The era that the connection speaks. Never read from a request: a 2025 client can put any `_meta` key there. Version 1 of the
- * SDK has no such accessor and knows the legacy era only.
+ * Tells the era that the connection speaks. Never read from a request: a 2025 client can put any `_meta` key there. Version 1 of
+ * the SDK has no such accessor and knows the legacy era only.
  */
-export function eraOf(server: ProtocolServer): ProtocolEra {
-  const version = internalsOf(server).getNegotiatedProtocolVersion?.();
-  return version !== undefined && version >= FIRST_MODERN_VERSION ? 'modern' : 'legacy';
+export function eraOf(server: ProtocolServer): () => ProtocolEra {
+  const internals = internalsOf(server);
+  if (internals.getNegotiatedProtocolVersion === undefined) return () => 'legacy';
+  return () => {
+    const version = internals.getNegotiatedProtocolVersion?.();
+    return version !== undefined && version >= FIRST_MODERN_VERSION ? 'modern' : 'legacy';
+  };
 }
 
 /** The transport of a server that is connected already. */

@@ -1,6 +1,6 @@
 /** What a call wants of its session: known before the session's state is, and told of when the call ends. */
 import { eventOf } from '../binding.js';
-import { decide } from '../decision.js';
+import { decideBound } from '../decision.js';
 import type { GateDecision } from '../decision-types.js';
 import type { GateEvent, GateModel, ToolBinding } from '../model.js';
 import type { FsmSnapshot } from '../snapshot.js';
@@ -42,7 +42,7 @@ export class ToolWish implements Wish {
   }
 
   judge(snapshot: FsmSnapshot): GateDecision {
-    return decide(this.model, snapshot, this.tool, this.args);
+    return decideBound(this.model, snapshot, this.binding, this.args);
   }
 
   eventFor(result: unknown): GateEvent | undefined {
