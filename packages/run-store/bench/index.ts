@@ -1,5 +1,6 @@
 /**
- * `tsx bench/index.ts [redis|sqlite|crash]… [--rounds=15] [--sizes="1 KB,10 KB"]`: everything by default.
+ * `tsx bench/index.ts [redis|sqlite|crash]… [--rounds=15] [--sizes="1 KB,10 KB"] [--operations=store,load,consume]
+ * [--cases=all|driver] [--pipelining=off|auto]`: everything by default, on clients without autopipelining.
  */
 import { benchRedis } from './redis.js';
 import { benchRedisCrash } from './redis-crash.js';
@@ -11,6 +12,14 @@ const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`)
 const rounds = Number(option('rounds') ?? 15);
 const wants = (part: string) => parts.length === 0 || parts.includes(part);
 
-if (wants('redis')) await benchRedis({ rounds, sizes: option('sizes')?.split(',') });
+if (wants('redis')) {
+  await benchRedis({
+    rounds,
+    sizes: option('sizes')?.split(','),
+    operations: option('operations')?.split(','),
+    cases: option('cases') === 'driver' ? 'driver' : 'all',
+    pipelining: option('pipelining') === 'auto' ? 'auto' : 'off',
+  });
+}
 if (wants('sqlite')) await benchSqlite({ rounds });
 if (wants('crash')) await benchRedisCrash();

@@ -4,6 +4,7 @@
  * else the machine does hits all of them alike.
  */
 import { quantile, type Spread, spread } from '@mcp-interlock/test-kit/bench';
+import { mulberry32 } from './states.js';
 
 export interface BenchCase {
   readonly name: string;
@@ -40,19 +41,41 @@ interface Round {
   readonly p99: number;
 }
 
-const SLICES = 4;
+/** Slices are as short as they can be without the beginning and the end of each counting for much. */
+const SLICE_OPERATIONS = { each: 64, inFlight: 4 };
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function slicesOf({ operations, inFlight }: MeasureOptions): Range[] {
+  const length = Math.max(SLICE_OPERATIONS.each, SLICE_OPERATIONS.inFlight * inFlight);
+  const count = Math.max(1, Math.floor(operations / length));
+  const edge = (slice: number) => Math.round((operations * slice) / count);
+  return Array.from({ length: count }, (_, slice) => ({ from: edge(slice), to: edge(slice + 1) }));
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const rest = [...items];
+  for (let last = rest.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    [rest[last], rest[other]] = [rest[other]!, rest[last]!];
+  }
+  return rest;
+}
 
 export async function measure(options: MeasureOptions): Promise<Measured[]> {
   const rounds = new Map<string, Round[]>(options.cases.map(({ name }) => [name, []]));
+  const random = mulberry32(1);
   for (let round = -1; round < options.rounds; round += 1) {
     await options.beforeRound?.(round);
     for (const one of options.cases) await one.prepare?.();
     const slices = new Map<string, Slice[]>(options.cases.map(({ name }) => [name, []]));
-    for (let slice = 0; slice < SLICES; slice += 1) {
-      // Every other turn runs backwards, so that no case always profits from its neighbour.
-      for (const one of slice % 2 === 0 ? options.cases : options.cases.toReversed()) {
-        slices.get(one.name)!.push(await timeSlice(one, slice, options));
-      }
+    for (const range of slicesOf(options)) {
+      // In another order every time: collections of garbage come at regular distances, and must not always hit the same.
+      for (const one of shuffled(options.cases, random))
+        slices.get(one.name)!.push(await timeSlice(one, range, options));
     }
     if (round < 0) continue;
     for (const [name, ofRound] of slices) rounds.get(name)!.push(sumUp(ofRound, options.operations));
@@ -73,10 +96,10 @@ interface Slice {
   readonly latencies: readonly number[];
 }
 
-async function timeSlice(one: BenchCase, slice: number, { operations, inFlight }: MeasureOptions): Promise<Slice> {
+async function timeSlice(one: BenchCase, { from, to }: Range, { inFlight }: MeasureOptions): Promise<Slice> {
   const latencies: number[] = [];
-  let next = Math.round((operations * slice) / SLICES);
-  const end = Math.round((operations * (slice + 1)) / SLICES);
+  let next = from;
+  const end = to;
   const worker = async () => {
     while (next < end) {
       const operation = next++;

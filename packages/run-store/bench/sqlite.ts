@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AgentRunState, createRunStore } from '@mcp-interlock/run-store';
+import { nodeRuntime, openSqlite, type SqliteDatabase, sqliteRunBackend } from '@mcp-interlock/run-store/sqlite';
 import { printTable } from '@mcp-interlock/test-kit/bench';
-import { type AgentRunState, createRunStore } from '../src/index.js';
-import { nodeRuntime, openSqlite, type SqliteDatabase, sqliteRunBackend } from '../src/sqlite.js';
 import { type BenchCase, measure } from './measure.js';
 import { aRunOf } from './states.js';
 

@@ -33,8 +33,8 @@ export function aRunOf(bytes: number): AgentRunState {
   };
 }
 
-/** The same conversation in every run of the bench. */
-function mulberry32(seed: number): () => number {
+/** The same numbers in every run of the bench. */
+export function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -34,6 +34,7 @@ import {
 import { allKeys, cellOf, claimed, claimOf, copyOf, lease, outcomeOf, waiting } from './keys.js';
 import { createRedisIndex } from './run-index.js';
 import * as scripts from './scripts.js';
+import { createSharedWrite } from './shared-write.js';
 import { NoAnswerError } from './watchdog.js';
 
 export interface RedisRunBackendOptions {
@@ -79,6 +80,7 @@ export function redisRunBackend(
     setTimer: options.setTimer ?? ((run, ms) => setTimeout(run, ms)),
   });
   const index = createRedisIndex({ client, sender, now });
+  const shareWrite = createSharedWrite({ client, isIdle: sender.isIdle });
 
   async function scriptOnce(operation: string, ...command: Parameters<typeof scripted>): Promise<unknown> {
     const [reply] = await sender.pipeline([scripted(...command)]).catch((error) => {
@@ -90,6 +92,7 @@ export function redisRunBackend(
   function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
     const { ttlMs, existing, index: entry } = put;
     const value = asBuffer(bytes);
+    shareWrite();
     const sent = entry === undefined ? undefined : index.send({ key, bytes, ttlMs, entry });
     const written =
       existing === 'keep'
@@ -109,6 +112,7 @@ export function redisRunBackend(
   }
 
   function get(key: RunKey): Promise<Uint8Array | null> {
+    shareWrite();
     return sender.withinThen<Buffer | null, Uint8Array | null>(
       client.getBuffer(waiting(key)),
       (bytes) => bytes ?? getClaimed(key),
@@ -129,6 +133,7 @@ export function redisRunBackend(
     if (isEndless || options.ifStamp !== undefined || options.ifCell !== undefined) return takeIf(key, options);
     const copy = copyOf(key, options.token);
     // Both are sent before either is answered, in this order, on one connection: one round trip.
+    shareWrite();
     const moved = client.renamenx(waiting(key), copy);
     const read = client.getexBuffer(copy, 'PX', options.retainMs);
     moved.catch(ignored); // Looked at by `judge`, where it matters.

@@ -21,6 +21,8 @@ export interface RedisClient {
   zadd(key: string, score: number, member: string): Promise<unknown>;
   pipeline(commands: unknown[][]): RedisPipeline;
   readonly isCluster?: boolean;
+  /** The socket of a client of a single server. */
+  readonly stream?: unknown;
 }
 
 export type RedisCommand =
@@ -41,6 +43,7 @@ export interface RedisSender {
   pipeline(commands: readonly RedisCommand[]): Promise<readonly RedisReply[]>;
   within: Watchdog['watch'];
   withinThen: Watchdog['watchThen'];
+  isIdle: Watchdog['isIdle'];
   /**
    * Commands that were just sent, in this order, on one connection: one round trip as well, at two thirds of the cost of
    * ioredis' pipeline object.
@@ -61,7 +64,7 @@ export interface RedisSenderOptions extends WatchdogOptions {
 }
 
 export function createSender({ client, ...watchdog }: RedisSenderOptions): RedisSender {
-  const { watch: within, watchThen: withinThen } = createWatchdog(watchdog);
+  const { watch: within, watchThen: withinThen, isIdle } = createWatchdog(watchdog);
 
   async function exec(commands: readonly RedisCommand[], form: 'evalsha' | 'eval'): Promise<RedisReply[]> {
     const pipeline = client.pipeline(commands.map((command) => wireForm(command, form)));
@@ -74,6 +77,7 @@ export function createSender({ client, ...watchdog }: RedisSenderOptions): Redis
   return {
     within,
     withinThen,
+    isIdle,
     together: (answers) => within(Promise.all(answers.map(settled))),
     async pipeline(commands) {
       const replies = await exec(commands, 'evalsha');

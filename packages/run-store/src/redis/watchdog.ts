@@ -13,9 +13,12 @@ export interface Watchdog {
     onValue: (value: T) => U | Promise<U>,
     onError: (error: unknown) => U | Promise<U>,
   ): Promise<U>;
+  /** Nothing is waited for. */
+  isIdle(): boolean;
 }
 
 export interface WatchdogOptions {
+  /** `Infinity` never gives up. */
   readonly timeoutMs: number;
   readonly setTimer: (run: () => void, ms: number) => unknown;
 }
@@ -31,9 +34,7 @@ export class NoAnswerError extends Error {
 const TICKS = 4;
 
 export function createWatchdog({ timeoutMs, setTimer }: WatchdogOptions): Watchdog {
-  if (timeoutMs === Number.POSITIVE_INFINITY) {
-    return { watch: (answer) => answer, watchThen: (answer, onValue, onError) => answer.then(onValue, onError) };
-  }
+  const isEndless = timeoutMs === Number.POSITIVE_INFINITY;
   /** The oldest behind its `next`, the youngest behind its `previous`: all wait equally long. */
   const ends = new Ring();
   let now = 0;
@@ -70,7 +71,7 @@ export function createWatchdog({ timeoutMs, setTimer }: WatchdogOptions): Watchd
   ): Promise<U> {
     return new Promise<U>((resolve, reject) => {
       const waiting = new Waiting<T, U>(ends, now, { resolve, reject, onValue, onError });
-      if (!ticking) start();
+      if (!ticking && !isEndless) start();
       answer.then(
         (value) => waiting.succeed(value),
         (error: unknown) => waiting.fail(error),
@@ -81,6 +82,7 @@ export function createWatchdog({ timeoutMs, setTimer }: WatchdogOptions): Watchd
   return {
     watchThen,
     watch: (answer) => watchThen(answer, same, fail),
+    isIdle: () => ends.next === ends,
   };
 }
 
@@ -100,8 +102,7 @@ class Ring {
 /** In the list from its making until its first end; what comes after that is nobody's any more. */
 class Waiting<T, U> extends Ring {
   readonly since: number;
-  readonly #outlets: Outlets<T, U>;
-  #left = false;
+  #outlets: Outlets<T, U> | undefined;
 
   constructor(ends: Ring, since: number, outlets: Outlets<T, U>) {
     super();
@@ -114,23 +115,32 @@ class Waiting<T, U> extends Ring {
   }
 
   succeed(value: T): void {
-    this.#end(this.#outlets.onValue, value);
+    const outlets = this.#leave();
+    if (outlets !== undefined) end(outlets, outlets.onValue, value);
   }
 
   fail(error: unknown): void {
-    this.#end(this.#outlets.onError, error);
+    const outlets = this.#leave();
+    if (outlets !== undefined) end(outlets, outlets.onError, error);
   }
 
-  #end<V>(next: (value: V) => U | Promise<U>, value: V): void {
-    if (this.#left) return;
-    this.#left = true;
+  /** Lets go of everything: an entry that has grown old must not keep its young neighbours, and their payloads, alive. */
+  #leave(): Outlets<T, U> | undefined {
+    const outlets = this.#outlets;
+    this.#outlets = undefined;
     this.previous.next = this.next;
     this.next.previous = this.previous;
-    try {
-      this.#outlets.resolve(next(value));
-    } catch (error) {
-      this.#outlets.reject(error);
-    }
+    this.next = this;
+    this.previous = this;
+    return outlets;
+  }
+}
+
+function end<T, U, V>(outlets: Outlets<T, U>, next: (value: V) => U | Promise<U>, value: V): void {
+  try {
+    outlets.resolve(next(value));
+  } catch (error) {
+    outlets.reject(error);
   }
 }
 

@@ -21,6 +21,7 @@ import {
   checkTablePrefix,
   createTables,
   outliving,
+  payloadOf,
   type Row,
   refusal,
   rowOf,
@@ -93,7 +94,15 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
 
   const row = (key: RunKey, slot: string): Row | undefined =>
     rowOf(
-      sql('SELECT * FROM %runs WHERE key = ? AND slot = ? AND (expires_at IS NULL OR expires_at > ?)').get(
+      sql(
+        `SELECT value, expires_at, claim_token, fence, lease_until FROM %runs
+         WHERE key = ? AND slot = ? AND (expires_at IS NULL OR expires_at > ?)`,
+      ).get(key, slot, now()),
+    );
+  /** Of the row, the value alone: every further column of a result costs about as much as looking for the row. */
+  const valueAt = (key: RunKey, slot: string): Uint8Array | undefined =>
+    payloadOf(
+      sql('SELECT value FROM %runs WHERE key = ? AND slot = ? AND (expires_at IS NULL OR expires_at > ?)').get(
         key,
         slot,
         now(),
@@ -298,7 +307,7 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
     name: 'sqlite',
     capabilities,
     put,
-    get: async (key) => (row(key, 'v') ?? row(key, 'w'))?.value ?? null,
+    get: async (key) => valueAt(key, 'v') ?? valueAt(key, 'w') ?? null,
     take,
     putBack: (key, { token }) =>
       inOneStep('putBack', () => {

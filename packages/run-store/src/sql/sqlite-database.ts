@@ -63,8 +63,6 @@ export function refusal(operation: string, cause: unknown): RunStoreError {
 }
 
 export interface Row {
-  readonly id: number;
-  readonly key: string;
   readonly value: Uint8Array;
   readonly expiresAt: number | null;
   readonly claimToken: string | null;
@@ -74,26 +72,25 @@ export interface Row {
 
 /** Rows as the three libraries return them; columns are checked, since a database file is untrusted. */
 export function rowOf(result: unknown): Row | undefined {
-  if (typeof result !== 'object' || result === null) return undefined;
+  const value = payloadOf(result);
+  if (value === undefined || typeof result !== 'object' || result === null) return undefined;
   const column = (name: string): unknown => Reflect.get(result, name);
-  const [key, value, expiresAt, claimToken] = [
-    column('key'),
-    column('value'),
-    column('expires_at'),
-    column('claim_token'),
-  ];
-  if (!(value instanceof Uint8Array)) {
-    throw new RunStoreError('RUN_CORRUPT', 'The stored run is damaged: its value is no BLOB. It is left in place.');
-  }
+  const [expiresAt, claimToken] = [column('expires_at'), column('claim_token')];
   return {
-    id: Number(column('id') ?? 0),
-    key: String(key ?? ''),
     value,
     expiresAt: expiresAt === null || expiresAt === undefined ? null : Number(expiresAt),
     claimToken: typeof claimToken === 'string' ? claimToken : null,
     fence: Number(column('fence') ?? 0),
     leaseUntil: Number(column('lease_until') ?? 0),
   };
+}
+
+/** A row's `value`; `undefined` where there is no row. Throws `RUN_CORRUPT` where it is no BLOB. */
+export function payloadOf(result: unknown): Uint8Array | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  const value: unknown = Reflect.get(result, 'value');
+  if (value instanceof Uint8Array) return value;
+  throw new RunStoreError('RUN_CORRUPT', 'The stored run is damaged: its value is no BLOB. It is left in place.');
 }
 
 export function blobOf(result: unknown, name = 'value'): Uint8Array | null {
