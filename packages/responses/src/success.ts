@@ -1,4 +1,5 @@
 /** A plain answer: text as it is, anything else as pretty JSON. */
+
 import { brand } from './brand.js';
 import { type StringifyFn, stringifyFailure } from './json/stringify.js';
 import { ResponseError } from './response-error.js';
@@ -38,7 +39,7 @@ function compiledText(data: unknown, compiledStringify: StringifyFn): string {
   } catch (cause) {
     throw new ResponseError(
       'SERIALIZER_FAILED',
-      'The compiled serialiser threw. Wrap it in guardStringify() to fall back on JSON.stringify.',
+      `The compiled serialiser ${typeof compiledStringify === 'function' ? 'threw' : 'is no function'}. Wrap it in guardStringify() to fall back on JSON.stringify.`,
       { cause },
     );
   }

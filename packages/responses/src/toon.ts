@@ -1,6 +1,8 @@
 /** A plain answer in TOON, the notation that spends fewest tokens on uniform rows. */
+
 import { decode, type EncodeOptions, encode } from '@toon-format/toon';
 import { brand } from './brand.js';
+import { checkObject } from './check.js';
 import { rememberCodec } from './compact/codec.js';
 import { stringify } from './json/stringify.js';
 import type { ToolResult } from './types.js';
@@ -20,6 +22,7 @@ import type { ToolResult } from './types.js';
  * ```
  */
 export function toonSuccess(data: unknown, options?: EncodeOptions): ToolResult {
+  if (options !== undefined) checkObject(options, 'toonSuccess: options');
   const settings: EncodeOptions = { delimiter: '|', ...options };
   const text = tryToon(data, settings);
   if (!text) return brand({ content: [{ type: 'text', text: stringify(data) || 'OK' }] });

@@ -1,7 +1,10 @@
 /** The cheapest text that still says everything. */
+
 import { brand } from '../brand.js';
+import { check, checkObject } from '../check.js';
 import { jsonCopy } from '../json/copy.js';
 import { type Survey, surveyJson } from '../json/json.js';
+import { readOptionalMeta } from '../json/meta.js';
 import { stringify } from '../json/stringify.js';
 import { changed, ResponseError, typed } from '../response-error.js';
 import type { Meta, ToolResult } from '../types.js';
@@ -53,8 +56,9 @@ const SURPRISE = 1.2;
  * ```
  */
 export function compact(data: unknown, options: CompactOptions = {}): ToolResult & { _meta: Meta } {
+  checkObject(options, 'compact: options');
   const survey = surveyJson(data);
-  const meta = options._meta === undefined ? {} : jsonCopy(options._meta);
+  const meta = readOptionalMeta(options._meta, 'compact');
   const count = checkedCounter(options.countTokens ?? estimateTokens, 'compact');
   const formats = readFormats(options.formats);
   const { format, text } = typed(() =>
@@ -72,9 +76,10 @@ export function compact(data: unknown, options: CompactOptions = {}): ToolResult
 
 /** The data of a result that `compact` built; also of one that went over the wire. Throws if it is none. */
 export function readCompact(result: { readonly content: readonly unknown[]; readonly _meta?: unknown }): unknown {
+  checkObject(result, 'readCompact: the result');
   const note = (result._meta as Record<string, unknown> | undefined)?.[COMPACT_META_KEY];
   const format = formatNamed((note as { format?: unknown } | undefined)?.format);
-  const block = result.content[0] as { text?: unknown } | undefined;
+  const block = (result.content as readonly unknown[] | undefined)?.[0] as { text?: unknown } | undefined;
   if (!format || typeof block?.text !== 'string') {
     throw new ResponseError(
       'INVALID_CONTENT',
@@ -170,6 +175,7 @@ function decodesTo({ format, text }: Choice, data: unknown): boolean {
 
 function readFormats(names: readonly CompactFormat[] | undefined): readonly Format[] {
   if (names === undefined) return FORMATS;
+  check(Array.isArray(names), 'compact: formats', 'a list');
   const unknown = names.find((name) => !formatNamed(name));
   if (unknown !== undefined) {
     const known = FORMATS.map((format) => format.name).join(', ');

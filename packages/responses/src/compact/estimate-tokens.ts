@@ -1,4 +1,5 @@
 /** A quick estimate of how many tokens a model spends on a text. */
+import { check } from '../check.js';
 
 /** Counts the tokens of a text; pass the tokenizer of your model where one is needed. */
 export type CountTokens = (text: string) => number;
@@ -20,6 +21,7 @@ const CLASSES: Uint8Array = asciiClasses();
  * the bench prints how far off it is. One pass, nothing to load.
  */
 export function estimateTokens(text: string): number {
+  check(typeof text === 'string', 'estimateTokens: text', 'a string');
   let tokens = 0;
   let index = 0;
   while (index < text.length) {

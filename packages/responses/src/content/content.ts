@@ -1,6 +1,7 @@
 /** Results of one block: text, image, audio, a link to a resource, a resource itself. */
 
 import { brand } from '../brand.js';
+import { checkObject } from '../check.js';
 import { typed } from '../response-error.js';
 import type { ContentAnnotations, ContentBlock, ContentResult, Meta, ResourceLinkBlock } from '../types.js';
 import { type BinaryInput, toBase64 } from './base64.js';
@@ -72,6 +73,7 @@ export function embeddedResource(given: EmbeddedResourceOptions): ContentResult 
 
 /** What was passed in is read within, so that whatever a getter or proxy throws comes out as our error. */
 function single(content: () => object, options: BlockOptions, what: string): ContentResult {
+  checkObject(options, `${what}: ${what.startsWith('resource') ? 'the first argument' : 'options'}`);
   return typed(() => brand({ content: [block(content(), options, what)] }));
 }
 

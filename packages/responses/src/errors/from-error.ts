@@ -1,5 +1,6 @@
 /** Any thrown value as an error result that gives nothing away. */
 
+import { checkObject } from '../check.js';
 import { ResponseError } from '../response-error.js';
 import type { Meta, ToolResult } from '../types.js';
 import { asText } from './as-text.js';
@@ -21,6 +22,7 @@ export class ToolFailure extends Error {
   readonly options: ToolErrorOptions;
 
   constructor(code: ErrorCode, options: ToolErrorOptions & { readonly cause?: unknown }) {
+    checkObject(options, 'ToolFailure: options');
     const { cause, ...said } = options;
     super(said.message, cause === undefined ? undefined : { cause });
     this.code = code;
@@ -70,10 +72,10 @@ function recognised(error: unknown, options: FromErrorOptions): (ToolResult & { 
     return toolError('VALIDATION_ERROR', { message: error.message, details: { field: 'cursor', ...idDetail(id) } });
   }
   if (isValidationError(error)) {
-    const { now: _notNeeded, ...settings } = options;
+    const { now: _notNeeded, ...settings } = options ?? {};
     return fromZodError({ issues: error.issues.map(withoutForeignMessage) }, settings);
   }
-  const known = classifyError(error, (options.now ?? Date.now)());
+  const known = classifyError(error, (options?.now ?? Date.now)());
   if (!known) return undefined;
   const { code, details, ...said } = known;
   return toolError(code, { ...said, details: { ...details, ...idDetail(id) } });
@@ -95,7 +97,8 @@ function unexpected(id: string | undefined): ToolResult & { _meta: Meta } {
   });
 }
 
-function readId({ correlationId }: FromErrorOptions): string | undefined {
+function readId(options: FromErrorOptions): string | undefined {
+  const correlationId = isObject(options) ? read(options, 'correlationId') : undefined;
   return correlationId === undefined ? undefined : asText(correlationId);
 }
 

@@ -5,7 +5,7 @@ import type { Meta, ToolResult } from '../types.js';
 import { describeValue, isSecretKey } from './describe-value.js';
 import { toolError } from './error.js';
 import { clip } from './error-envelope.js';
-import { nearest } from './nearest.js';
+import { nearestOf } from './nearest.js';
 
 /** What zod (3 and 4) and every Standard Schema report: an error with `issues`. */
 export interface ValidationErrorLike {
@@ -40,7 +40,9 @@ export function fromZodError(
   error: ValidationErrorLike,
   options: FromZodErrorOptions = {},
 ): ToolResult & { _meta: Meta } {
-  const fields = readFields(error, options);
+  // What words an error must not fail itself: options of no use are none.
+  const given = options ?? {};
+  const fields = readFields(error, given);
   const shown = fields.slice(0, LISTED);
   const names = shown.map((field) => field.name).join(', ');
   const more = fields.length > shown.length ? ` and ${fields.length - shown.length} more` : '';
@@ -49,7 +51,7 @@ export function fromZodError(
     suggestion: 'Correct the fields listed in the details and call again.',
     details: {
       ...Object.fromEntries(shown.map((field) => [field.name, field.problem])),
-      ...(options.correlationId === undefined ? {} : { correlation_id: options.correlationId }),
+      ...(given.correlationId === undefined ? {} : { correlation_id: given.correlationId }),
     },
   });
 }
@@ -104,7 +106,7 @@ function problemOf(issue: Issue, path: readonly PropertyKey[], options: FromZodE
   const isGiven = 'input' in options;
   const value = isGiven ? valueAt(options.input, path) : undefined;
   const came = isGiven ? describeValue(value, key) : receivedOf(issue);
-  const meant = typeof value === 'string' ? nearest(value, textsIn(optionsOf(issue))) : undefined;
+  const meant = typeof value === 'string' ? nearestOf(value, textsIn(optionsOf(issue))) : undefined;
   const said = [expected === undefined ? messageOf(issue, key, value) : `expected ${expected}`];
   if (came !== undefined) said.push(`, came ${came}`);
   if (meant !== undefined) said.push(`; did you mean "${meant}"?`);

@@ -1,5 +1,6 @@
 /** A handler that always answers. */
 
+import { check, checkFunction, checkObject } from '../check.js';
 import { tell } from '../tell.js';
 import type { Meta, ToolResult } from '../types.js';
 import { isObject, read } from './classify-error.js';
@@ -41,6 +42,10 @@ export function guardTool<Args extends unknown[], Result>(
   handler: (...args: Args) => Result | Promise<Result>,
   options: GuardToolOptions = {},
 ): (...args: Args) => Promise<Result | (ToolResult & { _meta: Meta })> {
+  check(typeof handler === 'function', 'guardTool: handler', 'a function');
+  checkObject(options, 'guardTool: options');
+  for (const name of ['onError', 'newId', 'now', 'passThrough'] as const)
+    checkFunction(options[name], `guardTool: ${name}`);
   const { passThrough = isProtocolError, now, newId = () => crypto.randomUUID() } = options;
   return async (...args) => {
     try {

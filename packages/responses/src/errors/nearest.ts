@@ -1,10 +1,23 @@
 /** The valid name that a wrong one was most likely meant to be. */
 
+import { check } from '../check.js';
+
 /**
  * The candidate nearest to `given`: the fewest typing mistakes (optimal string alignment distance), at most four
  * in ten letters, whatever divides the words and in whatever order they are (`list_project` for `projects.list`).
  */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
+  check(typeof given === 'string', 'nearest: given', 'a string');
+  check(
+    Array.isArray(candidates) && candidates.every((name) => typeof name === 'string'),
+    'nearest: candidates',
+    'a list of strings',
+  );
+  return nearestOf(given, candidates);
+}
+
+/** {@link nearest} of texts that are known to be texts. */
+export function nearestOf(given: string, candidates: readonly string[]): string | undefined {
   const wanted = normalise(given);
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of candidates) {

@@ -4,7 +4,7 @@ import type { Meta, ToolResult } from '../types.js';
 import { asText } from './as-text.js';
 import { toolError } from './error.js';
 import { clip } from './error-envelope.js';
-import { nearest } from './nearest.js';
+import { nearestOf } from './nearest.js';
 
 /** Actions that the error lists; more would drown the one that is meant. */
 const LISTED = 30;
@@ -22,7 +22,7 @@ const LISTED = 30;
 export function unknownAction(action: string, available: readonly string[]): ToolResult & { _meta: Meta } {
   const given = asText(action);
   const names = readNames(available);
-  const meant = nearest(given, names);
+  const meant = nearestOf(given, names);
   const others = names.filter((name) => name !== meant);
   const listed = (meant === undefined ? others : [meant, ...others]).slice(0, LISTED);
   return toolError('UNKNOWN_ACTION', {

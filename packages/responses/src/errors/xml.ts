@@ -12,7 +12,11 @@ const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uD800-\uDFFF\uFFFE\uF
  * of the model that reads them. Characters that XML 1.0 forbids become U+FFFD.
  */
 export function escapeXml(text: string): string {
-  return text.replace(FORBIDDEN, REPLACEMENT).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/\]\]>/g, ']]&gt;');
+  return String(text)
+    .replace(FORBIDDEN, REPLACEMENT)
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/\]\]>/g, ']]&gt;');
 }
 
 /**
@@ -20,7 +24,9 @@ export function escapeXml(text: string): string {
  * references, which a parser would otherwise turn into spaces (XML 1.0, section 3.3.3).
  */
 export function escapeXmlAttr(text: string): string {
-  return text.replace(FORBIDDEN, REPLACEMENT).replace(/[&<>"'\t\n\r]/g, (char) => ATTRIBUTE_ESCAPES[char] ?? char);
+  return String(text)
+    .replace(FORBIDDEN, REPLACEMENT)
+    .replace(/[&<>"'\t\n\r]/g, (char) => ATTRIBUTE_ESCAPES[char] ?? char);
 }
 
 const ATTRIBUTE_ESCAPES: Readonly<Record<string, string>> = {

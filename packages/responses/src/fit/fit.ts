@@ -1,12 +1,14 @@
 /** An answer that the host lets through whole, and that says what it left out. */
+
 import { brand } from '../brand.js';
+import { check } from '../check.js';
 import { codecOf, rememberCodec, type TextCodec } from '../compact/codec.js';
 import { isSameData } from '../compact/same-data.js';
 import { errorTwin } from '../errors/error.js';
 import { type ErrorFields, shrinkError } from '../errors/error-envelope.js';
 import { ERROR_META_KEY } from '../errors/error-types.js';
 import { parseToolError } from '../errors/parse-tool-error.js';
-import { asResponseError, ResponseError } from '../response-error.js';
+import { ResponseError, typed } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult, ContentBlock, ContentResult, TextBlock } from '../types.js';
 import { type CutText, cutText, largest, type Omission } from './cut-text.js';
 import { type CutValue, cutValue } from './cut-value.js';
@@ -32,14 +34,13 @@ export const FIT_META_KEY = 'interlock/fit';
  * ```
  */
 export function fit(result: AnyToolResult, options: FitOptions): ContentResult {
-  try {
-    return shorten(result, options);
-  } catch (cause) {
-    throw cause instanceof RangeError ? asResponseError(cause, '$') : cause;
-  }
+  return typed(() => shorten(result, options));
 }
 
 function shorten(result: AnyToolResult, options: FitOptions): ContentResult {
+  check(Boolean(options), 'fit: options', 'an object');
+
+  check(options.page === undefined || Array.isArray(options.page?.items), 'fit: page', 'a page');
   if (!Array.isArray(result?.content)) throw new ResponseError('INVALID_CONTENT', 'fit: that is no tool result.');
   const fits = fitsWithin(options, result);
   const notes = result.isError ? [] : pageNotes(options);

@@ -1,7 +1,8 @@
 /** How large an answer may be, and how its size is measured. */
+import { check } from '../check.js';
 import { checkedCounter } from '../compact/check-counter.js';
 import { type CountTokens, estimateTokens } from '../compact/estimate-tokens.js';
-import { asResponseError, ResponseError } from '../response-error.js';
+import { asResponseError } from '../response-error.js';
 import type { AnyContentBlock, AnyToolResult } from '../types.js';
 
 /** Limits of one answer; all that are given hold at once. */
@@ -50,24 +51,18 @@ export function fitsWithin(limits: Limits, result: AnyToolResult): Fits {
   const limit = (name: keyof typeof least): number => {
     const value = limits[name];
     if (value === undefined) return Number.POSITIVE_INFINITY;
-    if (typeof value === 'number' && value * free >= least[name]) return value * free;
     const kept = free < 1 ? ` less the reserve of ${limits.reserve}` : '';
-    throw new ResponseError(
-      'INVALID_OPTION',
-      `fit: ${name} is ${String(value)}${kept}; it must be a number from ${least[name]} up.`,
-    );
+    const isEnough = typeof value === 'number' && value * free >= least[name];
+    check(isEnough, `fit: ${name} is ${String(value)}${kept}; it`, `a number from ${least[name]} up`);
+    return value * free;
   };
   const maxTokens = isRaised ? Number.POSITIVE_INFINITY : limit('maxTokens');
   const ownChars = isRaised ? raised * free : limit('maxChars');
   const maxErrorChars = limit('maxErrorChars');
   const maxChars = result.isError ? Math.min(ownChars, maxErrorChars) : ownChars;
   const maxBytes = limit('maxBytes');
-  if (![maxTokens, maxChars, maxBytes].some(Number.isFinite) && !Number.isFinite(maxErrorChars)) {
-    throw new ResponseError(
-      'INVALID_OPTION',
-      'fit: give a limit: maxTokens, maxChars or maxBytes, or a preset of hostLimits.',
-    );
-  }
+  const isLimited = [maxTokens, maxChars, maxBytes, maxErrorChars].some(Number.isFinite);
+  check(isLimited, 'fit: one of maxTokens, maxChars, maxBytes', 'given');
   const countTokens = checkedCounter(limits.countTokens ?? estimateTokens, 'fit');
 
   const textsFit = (texts: readonly string[], binaryBytes: number): boolean => {
@@ -91,8 +86,9 @@ function jsonOf(structured: unknown): string {
 }
 
 function reserveOf({ reserve = 0 }: Limits): number {
-  if (typeof reserve === 'number' && reserve >= 0 && reserve <= 0.9) return reserve;
-  throw new ResponseError('INVALID_OPTION', `fit: reserve is ${String(reserve)}; it must be a share from 0 to 0.9.`);
+  const isShare = typeof reserve === 'number' && reserve >= 0 && reserve <= 0.9;
+  check(isShare, `fit: reserve is ${String(reserve)}; it`, 'a share from 0 to 0.9');
+  return reserve;
 }
 
 function textsOf(block: AnyContentBlock): string[] {

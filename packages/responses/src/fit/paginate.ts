@@ -1,4 +1,5 @@
 /** Pages of a list, with cursors that say nothing and cannot be mistaken for another list's. */
+import { checkObject } from '../check.js';
 import { ResponseError } from '../response-error.js';
 
 export interface PaginateOptions {
@@ -34,6 +35,7 @@ export interface Page<T> {
  * ```
  */
 export function paginate<T>(items: readonly T[], options: PaginateOptions = {}): Page<T> {
+  checkObject(options, 'paginate: options');
   const { cursor, pageSize = 50, scope = '' } = options;
   if (!Array.isArray(items)) throw new ResponseError('INVALID_OPTION', 'paginate: the items must be an array.');
   if (typeof scope !== 'string') {

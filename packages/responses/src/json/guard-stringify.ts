@@ -1,4 +1,5 @@
 /** A compiled serialiser that can be trusted. */
+import { check, checkFunction, checkObject } from '../check.js';
 import { tell } from '../tell.js';
 import { joinPath, type StringifyFn, stringify } from './stringify.js';
 
@@ -30,6 +31,9 @@ export interface GuardStringifyOptions {
  * ```
  */
 export function guardStringify(compiled: StringifyFn, options: GuardStringifyOptions = {}): StringifyFn {
+  check(typeof compiled === 'function', 'guardStringify: compiled', 'a function');
+  checkObject(options, 'guardStringify: options');
+  checkFunction(options.onFallback, 'guardStringify: onFallback');
   return (value) => {
     const outcome = tryCompiled(compiled, value, options.unlistedFields ?? 'keep');
     if (typeof outcome === 'string') return outcome;

@@ -10,7 +10,8 @@ export const NOT_JSON: unique symbol = Symbol('not JSON');
 /** A literal or a record without prototype, of this realm or another; no class instance. */
 export function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (prototype === Object.prototype || prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
 }
 
 /** `Array.isArray`, for which readonly arrays are arrays too. */

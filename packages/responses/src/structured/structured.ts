@@ -1,6 +1,9 @@
 /** Data for programs and models at once: `structuredContent`, and a text with the same facts. */
+
 import { brand } from '../brand.js';
+import { check, checkObject } from '../check.js';
 import { jsonCopy } from '../json/copy.js';
+import { readOptionalMeta } from '../json/meta.js';
 import { isPlain } from '../json/plain.js';
 import { joinPath, stringify } from '../json/stringify.js';
 import { ResponseError, typed } from '../response-error.js';
@@ -41,14 +44,27 @@ export interface StructuredResult {
  * ```
  */
 export function structured(data: unknown, options: StructuredOptions = {}): StructuredResult {
+  checkObject(options, 'structured: options');
+  checkOptions(options);
   const output = options.schema === undefined ? data : validate(data, options.schema);
   return typed(() => build(data, output, options));
 }
 
 /** {@link structured} for schemas that validate asynchronously. */
 export async function structuredAsync(data: unknown, options: StructuredOptions = {}): Promise<StructuredResult> {
+  checkObject(options, 'structured: options');
+  checkOptions(options);
   const output = options.schema === undefined ? data : await validateAsync(data, options.schema);
   return typed(() => build(data, output, options));
+}
+
+function checkOptions({ unknownKeys, era }: StructuredOptions): void {
+  check(
+    unknownKeys === undefined || unknownKeys === 'refuse' || unknownKeys === 'strip',
+    'structured: unknownKeys',
+    "'refuse' or 'strip'",
+  );
+  check(era === undefined || era === 'legacy' || era === 'modern', 'structured: era', "'legacy' or 'modern'");
 }
 
 function build(data: unknown, output: unknown, options: StructuredOptions): StructuredResult {
@@ -65,7 +81,7 @@ function build(data: unknown, output: unknown, options: StructuredOptions): Stru
   return brand({
     content: [{ type: 'text' as const, text: stringify(structuredContent) ?? 'null' }],
     structuredContent: structuredContent as Record<string, unknown>, // Any JSON, if the caller chose the modern era.
-    ...(options._meta === undefined ? {} : { _meta: jsonCopy(options._meta) }),
+    ...(options._meta === undefined ? {} : { _meta: readOptionalMeta(options._meta, 'structured') }),
   });
 }
 
