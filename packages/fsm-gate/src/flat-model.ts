@@ -78,7 +78,8 @@ export class FlatModel implements GateModel {
     let closed = this.#closed.get(state);
     if (!closed) {
       closed = new Set([...this.#bindings.values()].filter((b) => !b.states.includes(state)).map((b) => b.tool));
-      this.#closed.set(state, closed);
+      // Of states only: what asks may come from elsewhere, and there is no end to what it may name.
+      if (this.table.states.has(state)) this.#closed.set(state, closed);
     }
     return closed;
   }

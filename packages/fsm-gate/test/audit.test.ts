@@ -156,6 +156,24 @@ describe('a chain', () => {
     expect((await replay(records, { key: KEY })).badLink).toMatchObject({ index: 1, reason: 'order' });
   });
 
+  it('keeps a link for a record that JSON cannot hold, and says what is missing', async () => {
+    const errors: unknown[] = [];
+    const { chain, records } = aChain({ onError: (error) => errors.push(error) });
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    chain.append(A_RECORD);
+    chain.append({ ...A_RECORD, reason: circle as never, fence: 7n as never, version: 2n as never });
+    chain.append({ ...A_RECORD, version: 3 });
+    const head = await chain.head();
+    expect(records.map(({ seq, version, reason }) => [seq, version, reason])).toEqual([
+      [1, 1, undefined],
+      [2, 2, '(not recorded: JSON cannot hold this object)'],
+      [3, 3, undefined],
+    ]);
+    expect(errors).toHaveLength(1);
+    expect(await replay(records, { key: KEY, head })).toMatchObject({ badLink: undefined });
+  });
+
   it('needs a key that is worth the name', () => {
     const code = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
     expect(() => createAuditChain({ key: 'short', write: () => undefined })).toThrow(code);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -144,6 +144,34 @@ describe('a JavaScript module may export', () => {
     const { code, err } = await run('throws.mjs', 'throw new Error("no database");', 'verify');
     expect(err).toContain('throws.mjs cannot be read: no database');
     expect(code).toBe(2);
+  });
+});
+
+describe('fsm-gate --version', () => {
+  test('prints the version of the package and nothing else', async () => {
+    const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+    expect(await runBare('--version')).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' });
+  });
+});
+
+describe('a module that prints', () => {
+  const printing = `
+    console.log('starting up');
+    process.stdout.write('and more');
+    export default ${json({ initial: SOUND.initial, states: SOUND.states })};
+  `;
+
+  test('does not get into the diagram', async () => {
+    const { code, out, err } = await run('printing.mjs', printing, 'diagram');
+    expect(code).toBe(0);
+    expect(out.startsWith('stateDiagram-v2\n')).toBe(true);
+    expect(out).not.toContain('starting up');
+    expect(err).toBe('starting up\nand more');
+  });
+
+  test('leaves the findings in JSON as they are', async () => {
+    const { out } = await run('printing.mjs', printing, 'verify', '--json');
+    expect(JSON.parse(out)).toMatchObject({ file: 'printing.mjs' });
   });
 });
 

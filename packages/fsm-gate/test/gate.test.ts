@@ -32,6 +32,14 @@ describe('what is visible', () => {
     expect(gate.isToolAllowed('cart_checkout')).toBe(false);
   });
 
+  it('what is remembered of a state is remembered of real ones only, however many others are asked for', () => {
+    const { model } = aCheckoutGate();
+    const closedIn = (state: string) => model.closedTools({ state, updatedAt: 1 });
+    expect(closedIn('empty')).toBe(closedIn('empty'));
+    expect(closedIn('made up')).not.toBe(closedIn('made up'));
+    expect([...closedIn('made up')]).toEqual(['cart_add_item', 'cart_checkout', 'cart_pay']);
+  });
+
   it('a tool that was never bound always exists', () => {
     expect(aCheckoutGate().isToolAllowed('search')).toBe(true);
   });

@@ -1,12 +1,20 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AuditRecord } from '../src/audit/index.js';
-import { EffectNotRecordedError, GateError, type RefusedDecision, StateMachineGate } from '../src/index.js';
+import {
+  EffectNotRecordedError,
+  type FsmSnapshot,
+  GateError,
+  type RefusedDecision,
+  StateMachineGate,
+} from '../src/index.js';
 import {
   createGateSessions,
   type GateSessionsOptions,
+  type GateStore,
   memoryGateStore,
   outcomeOfResult,
   type SessionChange,
+  type StoreChange,
 } from '../src/sessions/index.js';
 import { aCheckoutGate, aClock, aStateStore, deferred, settled } from './helpers.js';
 
@@ -738,6 +746,32 @@ describe('from outside a tool call', () => {
 });
 
 describe('listeners', () => {
+  it('that another process claims is told only where it could be', async () => {
+    let tell: ((change: StoreChange) => void) | undefined;
+    const store: GateStore = {
+      ...memoryGateStore(),
+      subscribe: (listener) => {
+        tell = listener;
+        return () => undefined;
+      },
+    };
+    const { sessions, errors } = aShop({ store });
+    const changes: SessionChange[] = [];
+    sessions.onChange((change) => changes.push(change));
+    const at = (state: string): FsmSnapshot => ({ state, updatedAt: 1 });
+
+    tell?.({ key: 'ann', previous: at('empty'), current: at('nowhere'), version: 2 });
+    tell?.({ key: 'ann', previous: undefined, current: null as never, version: 2 });
+    expect(changes).toEqual([]);
+    expect(errors).toMatchObject([{ code: 'SNAPSHOT_FOREIGN' }, { code: 'SNAPSHOT_INVALID' }]);
+    tell?.({ key: 'ann', previous: undefined, current: at('has_items'), version: 2 });
+    tell?.({ key: 'ann', previous: at('of an older release'), current: at('empty'), version: 3 });
+    expect(changes).toMatchObject([
+      { key: 'ann', previousState: 'empty', currentState: 'has_items', local: false },
+      { key: 'ann', previousState: '(unreadable)', currentState: 'empty', visibleChanged: true },
+    ]);
+  });
+
   it('hear of every change, of all sessions or of one, and whether the open tools are others than before', async () => {
     const { sessions } = aShop();
     const all: SessionChange[] = [];

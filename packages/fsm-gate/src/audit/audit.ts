@@ -91,10 +91,32 @@ export function createAuditChain(options: AuditChainOptions): AuditChain {
       sessions === 'hashed'
         ? hex(await crypto.subtle.sign('HMAC', hmac, bytes(`${SESSION}${record.session}`)))
         : record.session;
-    const unsigned = { ...record, session, seq: head.seq + 1, previous: head.hash };
+    const unsigned = { ...asJson(record, onError), session, seq: head.seq + 1, previous: head.hash };
     const hash = hex(await crypto.subtle.sign('HMAC', hmac, signedBytes(unsigned)));
     head = { seq: unsigned.seq, hash };
     await write({ ...unsigned, hash });
+  }
+}
+
+/** A record that JSON cannot hold stays a link of the chain: what cannot be kept of it is named, not left out. */
+function asJson(record: AuditRecord, onError: (error: unknown) => void): AuditRecord {
+  try {
+    JSON.stringify(record);
+    return record;
+  } catch (error) {
+    onError(error);
+    const kept = Object.entries(record).map(([name, value]): [string, unknown] => [name, inJson(value)]);
+    // The names are those of the record; where a value was none of an audit, it is a text now.
+    return { ...(Object.fromEntries(kept) as unknown as AuditRecord), version: Number(record.version) || 0 };
+  }
+}
+
+function inJson(value: unknown): unknown {
+  try {
+    JSON.stringify(value);
+    return value;
+  } catch {
+    return `(not recorded: JSON cannot hold this ${typeof value})`;
   }
 }
 

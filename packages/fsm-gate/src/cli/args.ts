@@ -18,11 +18,13 @@ export type Command =
       readonly direction: 'LR' | 'RL' | 'TB' | 'BT' | undefined;
     }
   | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
   | { readonly kind: 'unusable'; readonly reason: string };
 
 export const USAGE: string = `Usage:
   fsm-gate verify <file> [--tools name,name] [--strict] [--json]
   fsm-gate diagram <file> [--current state] [--direction LR|RL|TB|BT]
+  fsm-gate --version
 
 <file> is JSON (a machine config, with "tools": { "name": { "states": [...], "event": "..." } } for the bindings),
 or a JavaScript module whose default export, or export named gate, machine or config, is one of these:
@@ -44,6 +46,7 @@ export function parseArgs(argv: readonly string[]): Command {
   if (command === undefined || command === 'help' || argv.includes('--help') || argv.includes('-h')) {
     return command === undefined ? unusable('a command is missing') : { kind: 'help' };
   }
+  if (command === '--version') return { kind: 'version' };
   if (command !== 'verify' && command !== 'diagram') return unusable(`there is no command "${command}"`);
   const valued = command === 'verify' ? ['--tools'] : ['--current', '--direction'];
   const switches = command === 'verify' ? ['--strict', '--json'] : [];

@@ -7,6 +7,8 @@ import { LoadError, type LoadHost, loadGate } from './load.js';
 
 /** What the command needs of its surroundings. */
 export interface CliHost extends LoadHost {
+  /** The version of this package. */
+  version(): Promise<string>;
   out(text: string): void;
   err(text: string): void;
 }
@@ -19,6 +21,9 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<Ex
   switch (command.kind) {
     case 'help':
       host.out(USAGE);
+      return 0;
+    case 'version':
+      host.out(`${await host.version()}\n`);
       return 0;
     case 'unusable':
       host.err(`fsm-gate: ${command.reason}.\n\n${USAGE}`);

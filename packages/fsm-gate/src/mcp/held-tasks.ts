@@ -36,6 +36,8 @@ export class HeldTasks {
     call: GateCall,
   ): Promise<void> {
     const { taskId, ttlMs } = task;
+    // Of the earlier task of that id nothing can be heard any more; its call would hold its session for as long as it may.
+    await this.#roll(taskId, 'another task took its id');
     const expire = (): void => void this.#roll(taskId, 'task expired');
     const expiry = ttlMs === undefined ? undefined : this.#timers.setTimeout(expire, Math.min(ttlMs, MAX_DELAY_MS));
     this.#held.set(taskId, { call, expiry });

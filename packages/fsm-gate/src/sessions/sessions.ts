@@ -60,7 +60,11 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     ...{ now, timers, onError, randomId },
   });
   const unsubscribe = store.subscribe?.(({ key, previous, current, version }) => {
-    reporter.moved({ key, before: previous ?? model.start(0), after: current, version, local: false });
+    // It comes from outside, like all that a store gives: what is no snapshot of ours is told to nobody.
+    const after = acceptable(current, version);
+    if (after === undefined) return;
+    const before = previous ? acceptable(previous, version) : model.start(0);
+    reporter.moved({ key, before, after, version, local: false });
   });
 
   const sessions: GateSessions = {
@@ -207,6 +211,15 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     checkKey(key);
     try {
       return await reader.read(key);
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  }
+
+  function acceptable(snapshot: FsmSnapshot, version: number): FsmSnapshot | undefined {
+    try {
+      return reader.accept({ snapshot, version }).snapshot;
     } catch (error) {
       onError(error);
       return undefined;
