@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { WHOLE_UP_TO } from '../src/compact/compact.js';
+import { COUNTED_UP_TO, WHOLE_UP_TO } from '../src/compact/compact.js';
 import { FORMATS } from '../src/compact/formats.js';
 import {
   type CompactFormat,
@@ -68,6 +68,34 @@ describe('large data', () => {
     expect(formatOf(result)).toBe('json');
     expect(formatOf(compact(rows))).toMatch(/^table/);
     expect(readCompact(compact(rows))).toEqual(rows);
+  });
+
+  test('is never dearer than JSON by any counter, up to COUNTED_UP_TO: both whole texts are counted', () => {
+    const rows = shapes[0]!;
+    const small = shapeOfSize(rows, COUNTED_UP_TO * 0.9);
+    // It likes tables while they are short, as the sample is.
+    const fickle = (text: string) => (text.startsWith('table') && text.length > 10_000 ? 2 * text.length : text.length);
+    expect(formatOf(compact(small, { countTokens: fickle, formats: ['table-tab'] }))).toBe('json');
+    expect(formatOf(compact(small, { countTokens: (text) => text.length, formats: ['table-tab'] }))).toMatch(/^table/);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 99 }), fc.integer({ min: 2000, max: 200_000 }), (weight, from) => {
+        const counter = (text: string) => text.length + (text.length > from ? text.split('\n').length * weight : 0);
+        const data = shapeOfSize(rows, 100_000);
+        const sent = counter(textOf(compact(data, { countTokens: counter })));
+        expect(sent).toBeLessThanOrEqual(counter(JSON.stringify(data)));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('beyond COUNTED_UP_TO the counter sees the sample only, so that a slow one costs little', () => {
+    let most = 0;
+    const counter = (text: string) => {
+      most = Math.max(most, text.length);
+      return text.length;
+    };
+    compact(shapeOfSize(shapes[0]!, 1_000_000), { countTokens: counter });
+    expect(most).toBeLessThan(10_000);
   });
 
   test('random large data comes back whole and no dearer', () => {

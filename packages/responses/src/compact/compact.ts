@@ -27,8 +27,9 @@ export interface CompactOptions {
 export const COMPACT_META_KEY = 'interlock/compact';
 
 /**
- * Characters of JSON up to which every notation is measured, and the chosen one decoded back, whole. Beyond, both are
- * done on a sample of about 2,000 characters, and JSON stays unless another saves at least {@link CLEAR_SAVING} there.
+ * Characters of JSON up to which every notation is measured, and the chosen one decoded back, whole, on a copy that was
+ * read once. Beyond, both are done on a sample of about 2,000 characters, and JSON stays unless another saves at least
+ * {@link CLEAR_SAVING} there.
  */
 export const WHOLE_UP_TO = 65_536;
 
@@ -36,7 +37,7 @@ export const WHOLE_UP_TO = 65_536;
  * Characters of JSON up to which the text of another notation is counted whole against JSON's, and JSON sent if that is
  * cheaper after all. No host that we know of lets more through.
  */
-const COUNTED_UP_TO = 524_288;
+export const COUNTED_UP_TO = 524_288;
 
 /** Share of JSON's tokens that a notation must save on the sample of large data. */
 const CLEAR_SAVING = 0.05;
