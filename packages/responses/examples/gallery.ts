@@ -1,3 +1,4 @@
+// #region given
 import {
   audio,
   compact,
@@ -29,8 +30,11 @@ const tickets = [
   { id: 8, title: 'Dark mode', author: { name: 'Bo', city: 'Oslo' }, tags: [], due: '2026-12-24' },
 ];
 const png = new Uint8Array([137, 80, 78, 71]);
+const shirt = z.object({ color: z.enum(['red', 'blue']), size: z.number() });
+const input = { color: 'bleu', size: '7' };
+// #endregion
 
-/** What the README's gallery shows; its code is read from between the `#region` marks. */
+/** What the README's gallery shows; its code, and what it is given, is read from between the `#region` marks. */
 export const gallery: Record<string, () => unknown> = {
   // #region success
   success: () => success({ id: 1, name: 'Ann' }),
@@ -91,9 +95,8 @@ export const gallery: Record<string, () => unknown> = {
   // #endregion
   // #region fromZodError
   fromZodError: () => {
-    const input = { color: 'bleu', size: '7' };
-    const { error: failure } = z.object({ color: z.enum(['red', 'blue']), size: z.number() }).safeParse(input);
-    return fromZodError(failure!, { input });
+    const parsed = shirt.safeParse(input);
+    return parsed.success ? success(parsed.data) : fromZodError(parsed.error, { input });
   },
   // #endregion
   // #region fromError

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { FORMATS } from '../src/compact/formats.js';
 import * as api from '../src/index.js';
 import { renderGallery } from './support/gallery.js';
@@ -35,6 +36,16 @@ describe('the README', () => {
       return;
     }
     expect(section(readme, 'gallery')).toBe(rendered);
+  });
+
+  test('has a gallery whose snippets run as they stand, in plain JavaScript', () => {
+    const [given = '', ...snippets] = [...renderGallery().matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
+    expect(snippets.length).toBeGreaterThan(14);
+    const data = given.replaceAll(/^import[\s\S]*?;\n/gm, '');
+    for (const snippet of snippets) {
+      const run = new Function('api', 'z', `const { ${Object.keys(api).join(', ')} } = api;\n${data}\n${snippet}`);
+      expect(() => run(api, z), snippet).not.toThrow();
+    }
   });
 
   test.each(['quick-start', 'both-sdks'])('shows the example %s as it is', (name) => {

@@ -6,9 +6,8 @@ const source = readFileSync(new URL('../../examples/gallery.ts', import.meta.url
 
 /** One section a helper: its call, what goes over the wire, what the model reads. */
 export function renderGallery(): string {
-  return Object.entries(gallery)
-    .map(([helper, call]) => renderEntry(helper, call()))
-    .join('\n');
+  const given = ['All of them are given', '', fenced('ts', regionOf('given')), ''].join('\n');
+  return [given, ...Object.entries(gallery).map(([helper, call]) => renderEntry(helper, call()))].join('\n');
 }
 
 function renderEntry(helper: string, result: unknown): string {
@@ -31,13 +30,21 @@ function renderEntry(helper: string, result: unknown): string {
   ].join('\n');
 }
 
+function regionOf(name: string): string {
+  const region = new RegExp(`// #region ${name}\\n([\\s\\S]*?)\\n *// #endregion`).exec(source)?.[1];
+  if (region === undefined) throw new Error(`examples/gallery.ts has no region '${name}'`);
+  return region;
+}
+
+/** The call as a reader would write it: without the function around it, and without its `return`. */
 function codeOf(helper: string): string {
-  const region = new RegExp(`// #region ${helper}\\n([\\s\\S]*?)\\n +// #endregion`).exec(source)?.[1];
-  if (region === undefined) throw new Error(`examples/gallery.ts has no region '${helper}'`);
-  const body = region.replace(new RegExp(`^ *${helper}: \\(\\) =>\\s*`), '').replace(/,$/, '');
+  const body = regionOf(helper)
+    .replace(new RegExp(`^ *${helper}: \\(\\) =>\\s*`), '')
+    .replace(/,$/, '');
   const indent = /\n( +)\S[^\n]*$/.exec(body)?.[1] ?? '';
   const code = body.replaceAll(`\n${indent}`, '\n');
-  return code.endsWith('}') && code.startsWith('{') ? code : `${code};`;
+  const statements = /^\{\n([\s\S]*)\n\}$/.exec(code)?.[1];
+  return statements === undefined ? `${code};` : statements.replaceAll(/^ {2}(?:return )?/gm, '');
 }
 
 function fenced(language: string, code: string): string {
