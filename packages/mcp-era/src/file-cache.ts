@@ -95,7 +95,9 @@ async function readOwn(path: string): Promise<string | undefined> {
   try {
     const stats = await file.stat();
     const us = process.getuid?.() ?? stats.uid;
-    return stats.isFile() && (stats.uid === us || stats.uid === 0) ? await file.readFile('utf8') : undefined;
+    // A folder was named by mistake: reading it says so.
+    const isOwn = stats.uid === us || stats.uid === 0;
+    return isOwn && (stats.isFile() || stats.isDirectory()) ? await file.readFile('utf8') : undefined;
   } finally {
     await file.close();
   }
