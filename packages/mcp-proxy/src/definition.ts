@@ -1,13 +1,13 @@
 /** The one tool definition that the model sees: at most 200 tokens with ten servers named, never more than 300. */
 import { cleanLine } from './text/clean.js';
-import { worstTokens } from './text/tokens.js';
+import { estimateTokens, worstTokens } from './text/tokens.js';
 
 /** The name that the model calls. */
 export const MCP_PROXY_TOOL_NAME = 'mcp';
 
 const MAX_NAMED_SERVERS = 10;
-/** What the names may cost, counted at their worst: real names cost about half. */
-const MAX_NAME_TOKENS = 130;
+/** What the names may cost together: names made of words, and names that were made to be expensive. */
+const MAX_NAME_TOKENS = { likely: 55, worst: 130 };
 
 /** The description, naming up to ten servers so that those that are not connected yet are known too. */
 export function proxyDescription(serverNames: readonly string[]): string {
@@ -20,13 +20,15 @@ export function proxyDescription(serverNames: readonly string[]): string {
 function serversSentence(serverNames: readonly string[]): string {
   if (serverNames.length === 0) return 'No server is configured.';
   const named: string[] = [];
-  let tokens = 0;
+  let likely = 0;
+  let worst = 0;
   for (const name of serverNames) {
     const shown = cleanLine(name);
-    const cost = worstTokens(shown) + 1;
-    if (named.length === MAX_NAMED_SERVERS || tokens + cost > MAX_NAME_TOKENS) break;
+    likely += estimateTokens(shown) + 1;
+    worst += worstTokens(shown) + 1;
+    const isTooMuch = likely > MAX_NAME_TOKENS.likely || worst > MAX_NAME_TOKENS.worst;
+    if (named.length === MAX_NAMED_SERVERS || isTooMuch) break;
     named.push(shown);
-    tokens += cost;
   }
   const more = serverNames.length - named.length;
   if (named.length === 0) return `${serverNames.length} servers; call without arguments to list them.`;

@@ -18,13 +18,16 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * A bound that no text of words exceeds: two letters a token. For names that could be chosen to be expensive.
+ * A bound that no name exceeds, however it was chosen: two small letters a token, three digits, and every change between them one
+ * more; four for what lies beyond the basic plane.
  */
 export function worstTokens(text: string): number {
   let tokens = 0;
-  for (const char of text) {
-    const code = char.codePointAt(0)!;
-    tokens += code > 0xffff ? 4 : code > 127 ? 3 : /[a-z0-9 ]/.test(char) ? 0.5 : 1;
+  for (const [run] of text.matchAll(/[a-z]+|[0-9]+|[^a-z0-9]/gu)) {
+    const code = run.codePointAt(0) ?? 0;
+    if (/[a-z]/.test(run)) tokens += Math.ceil(run.length / 2);
+    else if (/[0-9]/.test(run)) tokens += Math.ceil(run.length / 3);
+    else tokens += code > 0xffff ? 4 : code > 127 ? 3 : 1;
   }
-  return Math.ceil(tokens);
+  return tokens;
 }

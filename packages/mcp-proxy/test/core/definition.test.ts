@@ -29,6 +29,24 @@ describe('the one definition', () => {
     expect(tokensOf(REAL_NAMES.slice(0, count))).toBeLessThanOrEqual(200);
   });
 
+  test('costs at most 200 tokens with ten servers of long names, too, some of which are named', () => {
+    const subjects = [
+      'payments',
+      'accounting',
+      'marketing',
+      'tickets',
+      'wiki',
+      'search',
+      'mail',
+      'calendar',
+      'crm',
+      'build',
+    ];
+    const names = subjects.map((subject) => `my-companys-very-long-server-name-for-${subject}`);
+    expect(tokensOf(names)).toBeLessThanOrEqual(200);
+    expect(aDefinition(names).description).toMatch(/Servers: my-companys.*-payments.* and \d more\./);
+  });
+
   test('names ten servers, then says how many more there are', () => {
     const { description } = aDefinition(REAL_NAMES);
     expect(description).toContain('filesystem, desktop-commander');
@@ -42,6 +60,8 @@ describe('the one definition', () => {
       fc.string({ minLength: 1, maxLength: 80 }),
       fc.stringMatching(/^[a-z]{1,60}$/),
       fc.stringMatching(/^[A-Z0-9_-]{1,60}$/),
+      fc.stringMatching(/^[a-z0-9.]{30,60}$/),
+      fc.stringMatching(/^([a-z][0-9]){10,30}$/),
     );
     fc.assert(
       fc.property(
