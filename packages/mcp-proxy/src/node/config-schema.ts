@@ -6,7 +6,10 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const names = z.array(z.string()).optional();
 const strings = z.record(z.string(), z.string());
 // A number or boolean in `env` is what people mean by its text; hosts accept it.
-const environment = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
+const environment = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean()], { error: 'expected text' }).transform(String),
+);
 // A timer that is set to more fires at once.
 const milliseconds = z.number().int().nonnegative().max(MAX_TIMER_MS);
 
@@ -14,7 +17,9 @@ const milliseconds = z.number().int().nonnegative().max(MAX_TIMER_MS);
 const serverSchema = z.looseObject({
   type: z.string().optional(),
   transport: z.string().optional(),
-  command: z.union([z.string().min(1), z.array(z.string()).min(1)]).optional(),
+  command: z
+    .union([z.string().min(1), z.array(z.string()).min(1)], { error: 'expected text, or a list of texts' })
+    .optional(),
   args: z.array(z.string()).optional(),
   env: environment.optional(),
   cwd: z.string().min(1).optional(),
@@ -39,6 +44,10 @@ const serverSchema = z.looseObject({
   blocked_tools: names,
   disabledTools: names,
   disabled_tools: names,
+  includeTools: names,
+  excludeTools: names,
+  // A list of names, or `["*"]`; some hosts keep settings of single tools there instead.
+  tools: z.unknown().optional(),
   idempotentTools: z.array(z.string()).optional(),
   protocol: z.enum(['auto', 'legacy', 'modern']).optional(),
   oauth: z.looseObject({ clientId: z.string(), clientSecret: z.string(), scope: z.string() }).partial().optional(),
@@ -74,6 +83,9 @@ export interface RawServer {
   readonly blocked_tools?: Names;
   readonly disabledTools?: Names;
   readonly disabled_tools?: Names;
+  readonly includeTools?: Names;
+  readonly excludeTools?: Names;
+  readonly tools?: unknown;
   readonly idempotentTools?: Names;
   readonly protocol?: 'auto' | 'legacy' | 'modern' | undefined;
   readonly oauth?: Readonly<Record<string, unknown>> | undefined;
@@ -95,22 +107,35 @@ export function readEntry(value: unknown): ReadEntry {
 }
 
 /** The lists that keep tools away; a slip in their names would leave every tool open. */
-const LISTS = ['allowedTools', 'blockedTools', 'disabledTools', 'enabledTools'];
+const LISTS = ['allowedTools', 'blockedTools', 'disabledTools', 'enabledTools', 'excludeTools', 'includeTools'];
 
 /** Which tools exist; absent = all. */
 export function allowedOf(raw: RawServer): readonly string[] | undefined {
-  return raw.allowedTools ?? raw.allowed_tools ?? raw.enabledTools ?? raw.enabled_tools;
+  return (
+    raw.allowedTools ??
+    raw.allowed_tools ??
+    raw.enabledTools ??
+    raw.enabled_tools ??
+    raw.includeTools ??
+    namesIn(raw.tools)
+  );
 }
 
 /** Which of them are taken away. */
 export function blockedOf(raw: RawServer): readonly string[] {
-  return raw.blockedTools ?? raw.blocked_tools ?? raw.disabledTools ?? raw.disabled_tools ?? [];
+  return raw.blockedTools ?? raw.blocked_tools ?? raw.disabledTools ?? raw.disabled_tools ?? raw.excludeTools ?? [];
+}
+
+function namesIn(tools: unknown): readonly string[] | undefined {
+  const list = z.array(z.string()).safeParse(tools);
+  return list.success && !list.data.includes('*') ? list.data : undefined;
 }
 
 /** What is wrong with a field that is nearly the name of such a list; undefined when nothing is. */
 function mistakenList(raw: RawServer): string | undefined {
   for (const key of unknownKeys(raw)) {
-    const meant = nearestName(key, LISTS, 2);
+    // Two changes away lie other words, too: `allowedRoots`.
+    const meant = nearestName(key, LISTS, /too/i.test(key) ? 2 : 1);
     if (meant !== undefined) return `"${key}" is not known: did you mean "${meant}"?`;
   }
   return undefined;

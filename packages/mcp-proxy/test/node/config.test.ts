@@ -75,7 +75,9 @@ describe('the common configuration', () => {
   });
 
   it('leaves fields alone that belong to other hosts', () => {
-    expect(problemOf({ command: 'x', autoApprove: ['a'], alwaysAllow: [], gallery: true })).toBe('no problem');
+    expect(problemOf({ command: 'x', autoApprove: ['a'], alwaysAllow: [], gallery: true, allowedRoots: [] })).toBe(
+      'no problem',
+    );
   });
 
   it.each([
@@ -84,17 +86,28 @@ describe('the common configuration', () => {
     [{ enabled_tools: ['a'], disabled_tools: ['b'] }, ['a'], ['b']],
     [{ enabledTools: [], blockedTools: ['b'] }, [], ['b']],
     [{ blocked_tools: ['b'] }, undefined, ['b']],
+    [{ includeTools: ['a'], excludeTools: ['b'] }, ['a'], ['b']],
+    [{ tools: ['a'] }, ['a'], []],
+    [{ tools: [] }, [], []],
+    [{ tools: ['*'] }, undefined, []],
+    [{ tools: { a: { approval_mode: 'prompt' } } }, undefined, []],
   ])('knows the lists of tools as other hosts write them: %j', (lists, allowedTools, blockedTools) => {
     const config = parseConfig({ mcpServers: { a: { command: 'x', ...lists } } }).servers.get('a');
     expect([config?.allowedTools, config?.blockedTools]).toEqual([allowedTools, blockedTools]);
   });
 
-  it.each(['allowedTool', 'allowTools', 'alowedTools', 'AllowedTools', 'blockedTool', 'disabled-tools', 'enableTools'])(
-    'takes "%s" for the slip that it is: it would leave every tool open',
-    (key) => {
-      expect(problemOf({ command: 'x', [key]: ['a'] })).toMatch(`"${key}" is not known: did you mean "`);
-    },
-  );
+  it.each([
+    'allowedTool',
+    'allowTools',
+    'alowedTools',
+    'AllowedTools',
+    'blockedTool',
+    'disabled-tools',
+    'enableTools',
+    'excludedTools',
+  ])('takes "%s" for the slip that it is: it would leave every tool open', (key) => {
+    expect(problemOf({ command: 'x', [key]: ['a'] })).toMatch(`"${key}" is not known: did you mean "`);
+  });
 
   it('gives limits and tool lists to the proxy', () => {
     const entry = {
@@ -139,7 +152,8 @@ describe('a wrong configuration', () => {
     [{ url: 'not a url?key=SECRET' }, 'url "not a url" is not a URL'],
     [{ command: 'x', args: 'y' }, 'args: '],
     [{ command: 'x', args: [1] }, 'args.0: '],
-    [{ command: 'x', env: { A: {} } }, 'env.A: '],
+    [{ command: 'x', env: { A: {} } }, 'env.A: expected text.'],
+    [{ command: { path: 'x' } }, 'command: expected text, or a list of texts.'],
     [{ command: 'x', connectTimeoutMs: -1 }, 'connectTimeoutMs: '],
     // A timer of more than 24.8 days would fire at once.
     [{ command: 'x', callTimeoutMs: 2 ** 31 }, 'callTimeoutMs: '],
