@@ -45,8 +45,8 @@ export interface UpstreamConfig {
   readonly protocol: 'auto' | 'legacy' | 'modern';
   /** OAuth client settings for a remote server that does not register clients by itself. */
   readonly oauth: { readonly clientId?: string; readonly clientSecret?: string; readonly scope?: string };
-  /** What variables stood for in this entry; taken out of messages like the values of `env` and `headers`. */
-  readonly variableValues?: readonly string[];
+  /** What variables stood for in this entry, by name; taken out of messages like the values of `env` and `headers`. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** What `parseConfig` needs beside the data. */
@@ -129,10 +129,10 @@ function parseServer(serverName: string, value: unknown, source: string, lookUp:
   const raw = read.entry;
   const allowedTools = allowedOf(raw);
   const disabled = raw.disabled === true || raw.enabled === false;
-  const used = new Set<string>();
+  const used = new Map<string, string>();
   const lookUpAndNote: VariableLookup = (name) => {
     const found = lookUp(name);
-    if (found) used.add(found);
+    if (found) used.set(name, found);
     // A disabled server is never started, so a variable that it lacks is nobody's problem yet.
     return found ?? (disabled ? '' : undefined);
   };
@@ -152,7 +152,7 @@ function parseServer(serverName: string, value: unknown, source: string, lookUp:
     idempotentTools: raw.idempotentTools ?? [],
     protocol: raw.protocol ?? 'auto',
     oauth,
-    ...(used.size > 0 && { variableValues: [...used] }),
+    ...(used.size > 0 && { variables: Object.fromEntries(used) }),
   };
 }
 

@@ -43,17 +43,26 @@ export function redactData(data: unknown, redact: Redactor): unknown {
 }
 
 /** An upstream's answer to a call: what says that it failed is told like an error, everything else loses credentials only. */
-export function redactResult(result: unknown, secrets: Secrets): unknown {
-  const failed = typeof result === 'object' && result !== null && 'isError' in result && result.isError === true;
-  if (failed) return redactTexts(result, secrets.redact);
-  return secrets.hasCredentials ? redactTexts(result, secrets.redactCredentials) : result;
+export function redactResult(result: unknown, { redact, redactCredentials, hasCredentials }: Secrets): unknown {
+  const safe = hasCredentials ? redactTexts(result, redactCredentials) : result;
+  const failed = typeof safe === 'object' && safe !== null && 'isError' in safe && safe.isError === true;
+  return failed ? redactTexts(safe, redact, PROTOCOL_WORDS) : safe;
 }
+
+interface WhereToRedact {
+  readonly redactKey?: Redactor;
+  /** Keys whose values stay as they are. */
+  readonly except?: ReadonlySet<string>;
+}
+
+/** A value of an entry may be a word of the protocol (`content`, `resource`, `image/png`), and a host cannot read a result without those. */
+const PROTOCOL_WORDS: WhereToRedact = { redactKey: (key) => key, except: new Set(['type', 'mimeType']) };
 
 /**
  * Takes secrets out of every string, number and key of parsed JSON, in place: what comes from a server belongs to nobody else, and
  * copying what may be large would cost every call. It may be nested deeper than the stack is, so nothing here calls itself.
  */
-export function redactTexts<T>(data: T, redact: Redactor): T {
+export function redactTexts<T>(data: T, redact: Redactor, { redactKey = redact, except }: WhereToRedact = {}): T {
   const holder = { data };
   const open: object[] = [holder];
   const seen = new Set<object>(open);
@@ -64,8 +73,8 @@ export function redactTexts<T>(data: T, redact: Redactor): T {
         seen.add(value);
         open.push(value);
       }
-      const safeKey = redact(key);
-      const safeValue = safeScalar(value, redact);
+      const safeKey = redactKey(key);
+      const safeValue = except?.has(key) ? value : safeScalar(value, redact);
       if (safeKey === key && safeValue === value) continue;
       if (safeKey !== key) Reflect.deleteProperty(current, key);
       define(current, safeKey, safeValue);
