@@ -8,7 +8,7 @@ import { McpProxyTool } from '../proxy-tool.js';
 import type { IMcpServerProvider, IMcpServerSpec } from '../types.js';
 import { type ParsedConfig, parseConfig, type UpstreamConfig } from './config.js';
 import { readConfigFiles, watchConfigFiles } from './config-file.js';
-import { type ConfigError, messageOf } from './errors.js';
+import { ConfigError, messageOf } from './errors.js';
 import { Lifecycle } from './lifecycle.js';
 import { storedOAuthProvider } from './oauth-store.js';
 import type { NodeProviderOptions } from './open-connection.js';
@@ -29,7 +29,7 @@ export interface OpenProxyOptions {
   /** Options of the proxy; pins, metadata and spill files are on unless set here. */
   readonly proxy?: IMcpProxyToolOptions;
   readonly provider?: NodeProviderOptions;
-  /** What is wrong in the configuration, first and after each reload. Default: `debugLog` of the proxy. */
+  /** What is wrong in the configuration, first and after each reload, or why it was not reloaded. Default: `debugLog` of the proxy. */
   readonly onProblem?: (problem: ConfigError) => void;
   /** Called after the files were read again and their servers are in place. */
   readonly onReload?: () => void;
@@ -59,11 +59,12 @@ export interface OpenedProxy {
 export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy> {
   const folder = options.stateFolder ?? defaultStateFolder();
   const debugLog = options.proxy?.debugLog;
+  const onProblem = options.onProblem ?? ((problem: ConfigError): void => debugLog?.(problem.message));
   const files = filesOf(options.config);
   const read = async (): Promise<ParsedConfig> => {
     const more = options.variables && { variables: options.variables };
     const parsed = files ? await readConfigFiles(files, more) : parseConfig(options.config, { ...more });
-    for (const { error } of parsed.problems) (options.onProblem ?? ((problem) => debugLog?.(problem.message)))(error);
+    for (const { error } of parsed.problems) onProblem(error);
     return parsed;
   };
   let { servers, problems } = await read();
@@ -118,8 +119,7 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
     files && options.reload === 'watch'
       ? watchConfigFiles(files, {
           // A file that cannot be read leaves everything as it is.
-          onChange: () =>
-            void reload().catch((error) => debugLog?.(`The configuration was not reloaded: ${messageOf(error)}`)),
+          onChange: () => void reload().catch((error) => onProblem(notReloaded(error))),
           onError: (error) => debugLog?.(messageOf(error)),
         })
       : undefined;
@@ -138,6 +138,12 @@ export async function openProxy(options: OpenProxyOptions): Promise<OpenedProxy>
       await provider.closeAll();
     },
   };
+}
+
+/** Whoever saved a file with a slip in it must learn that what runs is still the one before. */
+function notReloaded(cause: unknown): ConfigError {
+  const code = cause instanceof ConfigError ? cause.code : 'CONFIG_UNREADABLE';
+  return new ConfigError(code, `The configuration was not reloaded: ${messageOf(cause)}`, { cause });
 }
 
 /** Servers whose entry is wrong are there too: whoever asks for one must learn why it cannot be had. */

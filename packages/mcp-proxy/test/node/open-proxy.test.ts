@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ProxyEvent } from '../../src/index.js';
-import { type OpenedProxy, type OpenProxyOptions, openProxy } from '../../src/node/index.js';
+import { type ConfigError, type OpenedProxy, type OpenProxyOptions, openProxy } from '../../src/node/index.js';
 import { aFolder, aRecord, scripted, textOf } from '../fixtures/scripted.js';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -126,20 +126,21 @@ describe('a change of the configuration', () => {
     expect(await ask(opened, { tool: 'echo', server: 'a' })).toContain('url must start with http');
   });
 
-  it('that cannot be read leaves everything as it is', async () => {
+  it('that cannot be read leaves everything as it is, and is told', async () => {
     const config = join(await aFolder(), 'mcp.json');
     await writeFile(config, JSON.stringify({ mcpServers: { a: scripted() } }));
-    const lines: string[] = [];
+    const problems: ConfigError[] = [];
     const opened = await openProxy({
       config,
       stateFolder: await aFolder(),
       reload: 'watch',
-      proxy: { debugLog: (line) => lines.push(line) },
+      onProblem: (problem) => problems.push(problem),
     });
     closers.push(() => opened.close());
     const pid = await ask(opened, { tool: 'pid' });
     await writeFile(config, '{ broken');
-    await vi.waitFor(() => expect(lines.join('\n')).toContain('not reloaded'), { timeout: 30_000 });
+    const told = (): ConfigError | undefined => problems.find(({ code }) => code === 'CONFIG_NOT_JSON');
+    await vi.waitFor(() => expect(told()?.message).toContain('was not reloaded'), { timeout: 30_000 });
     expect(await ask(opened, { tool: 'pid' })).toBe(pid);
   });
 });
