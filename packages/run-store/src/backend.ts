@@ -76,6 +76,13 @@ export interface TouchOptions {
   readonly ttlMs: number;
   /** As stored, so that the run stays listed for as long as it lives. */
   readonly index?: RunIndexEntry | undefined;
+  /** Only the run that carries this stamp, waiting or claimed; another of the same key is left as it is. */
+  readonly ifStamp?: Uint8Array | undefined;
+}
+
+export interface RemoveOptions {
+  /** As in {@link TouchOptions}. */
+  readonly ifStamp?: Uint8Array | undefined;
 }
 
 /**
@@ -104,7 +111,7 @@ export interface RunBackend {
   /** Sets the remaining life of a waiting or claimed run; `false` when there is none. */
   touch(key: RunKey, options: TouchOptions): Promise<boolean>;
   /** Removes the run with its cell, claim and outcome; `false` when no run was there. Copies already taken stay. */
-  remove(key: RunKey): Promise<boolean>;
+  remove(key: RunKey, options?: RemoveOptions): Promise<boolean>;
   /** One small mutable value beside a run: where partial decisions gather. */
   readonly cells?: RunCells;
   /** Work under a lease. */

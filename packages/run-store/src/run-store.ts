@@ -233,16 +233,18 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     const ttlMs = ttlSeconds === undefined ? times.ttlMs : milliseconds('ttlSeconds', ttlSeconds);
     if (ttlMs === undefined) throw invalid('ttlSeconds', 'given to `touch` where the store keeps runs for ever');
     let index: PutOptions['index'];
+    let ifStamp: Uint8Array | undefined;
     if (scope !== undefined || indexing !== 'off') {
       const bytes = await reading('touch', () => backend.get(key));
       if (bytes === null) return false;
       const run = await openRun(this.#context, key, bytes);
       if (scope !== undefined) demandScope(this.#context, key, run, scope);
+      ifStamp = run.stamp;
       const kind = kindOf(run.state);
       index = await indexEntryOf(this.#context, { runId, scope: run.scope, kind, storedAt: run.storedAt });
     }
     const touched = await writing(this.#context, { operation: 'touch', key }, () =>
-      backend.touch(key, { ttlMs, index }),
+      backend.touch(key, { ttlMs, index, ifStamp }),
     );
     if (touched) events.emit('touched', { key });
     return touched;
@@ -251,12 +253,16 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
   async cancel(runId: string, options: LoadRunOptions = {}): Promise<boolean> {
     const { backend, events } = this.#context;
     const key = await this.#key(runId);
+    let ifStamp: Uint8Array | undefined;
     if (options.scope !== undefined) {
       const bytes = await reading('cancel', () => backend.get(key));
       if (bytes === null) return false;
-      demandScope(this.#context, key, await openRun(this.#context, key, bytes), options.scope);
+      const run = await openRun(this.#context, key, bytes);
+      demandScope(this.#context, key, run, options.scope);
+      // Another principal may store a run of the same id before this one is removed.
+      ifStamp = run.stamp;
     }
-    const removed = await writing(this.#context, { operation: 'cancel', key }, () => backend.remove(key));
+    const removed = await writing(this.#context, { operation: 'cancel', key }, () => backend.remove(key, { ifStamp }));
     if (removed) events.emit('cancelled', { key });
     return removed;
   }

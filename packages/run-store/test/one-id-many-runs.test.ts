@@ -30,6 +30,29 @@ describe.each(Object.entries(everywhere))('two runs of one id on %s', (_, open) 
   });
   afterAll(() => opened.close());
 
+  it.each(['cancel', 'touch'] as const)(
+    'a %s checks a scope and acts on that very run, not on the next one',
+    async (act) => {
+      const id = newAgentRunId();
+      const other = { tenant: 'acme', principal: 'bob' };
+      await runs.store(id, first, { scope });
+      // Somebody else's run takes the place of the first right after it was looked at.
+      const { backend } = opened;
+      const racing: RunBackend = {
+        ...backend,
+        get: async (key) => {
+          const seen = await backend.get(key);
+          await runs.store(id, second, { scope: other });
+          return seen;
+        },
+      };
+      const acting = createRunStore<AgentRunState>({ backend: racing });
+      const done = act === 'cancel' ? acting.cancel(id, { scope }) : acting.touch(id, { scope, ttlSeconds: 1 });
+      expect(await done).toBe(false);
+      expect(await runs.load(id, { scope: other })).toEqual(second);
+    },
+  );
+
   it('a resume that is repeated gets the run that its token took, and leaves the next one', async () => {
     const id = newAgentRunId();
     await runs.store(id, first, { scope });

@@ -170,6 +170,24 @@ describe.skipIf(url === undefined)('a store on Redis', () => {
     }
   });
 
+  it('gives a take that tore between its two commands to its token, and ends the copy with the run until then', async () => {
+    const client = connect();
+    const store = new RedisAgentRunStore({ client, ttlSeconds: 900, takenCopySeconds: 60 });
+    const [id, token] = [newAgentRunId(), newAgentRunId()];
+    await store.store(id, aPausedRun());
+    // All that the server got of a consume whose line tore.
+    const key = await store.keyOf(id);
+    const copy = `${key}:t:${token}`;
+    await client.renamenx(`${key}:v`, copy);
+    expect(await client.pttl(copy)).toBeGreaterThan(800_000);
+    expect(await client.pttl(copy)).toBeLessThanOrEqual(900_000);
+    expect(await store.consume(id)).toBeNull();
+    expect(await store.load(id)).toBeNull();
+    expect(await store.consume(id, { token })).toEqual(aPausedRun());
+    expect(await client.pttl(copy)).toBeGreaterThan(0);
+    expect(await client.pttl(copy)).toBeLessThanOrEqual(60_000);
+  });
+
   it('says what Redis refused, without the payload that it refused', async () => {
     const client = connect();
     const store = new RedisAgentRunStore({ client });

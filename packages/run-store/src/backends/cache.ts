@@ -109,17 +109,21 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
         taken.delete(`${key}:${token}`);
         return true;
       }),
-    touch: (key, { ttlMs }: TouchOptions) =>
+    touch: (key, { ttlMs, ifStamp }: TouchOptions) =>
       inOrder(key, async () => {
         // Where it can be, it is taken for the moment: rewriting a run that somebody consumes meanwhile would revive it.
         const entry = await (cache.take === undefined ? read(key) : readAndDelete(key));
         if (entry === null) return false;
-        await write(key, entry.bytes, ttlMs);
-        return true;
+        const isMeant = ifStamp === undefined || startsWith(entry.bytes, ifStamp);
+        if (isMeant) await write(key, entry.bytes, ttlMs);
+        else if (cache.take !== undefined) await write(key, entry.bytes, remaining(entry, now()));
+        return isMeant;
       }),
-    remove: (key) =>
+    remove: (key, { ifStamp } = {}) =>
       inOrder(key, async () => {
-        const wasThere = (await read(key)) !== null;
+        const present = await read(key);
+        const wasThere = present !== null;
+        if (ifStamp !== undefined && (present === null || !startsWith(present.bytes, ifStamp))) return false;
         await cache.forget(key);
         return wasThere;
       }),

@@ -1,5 +1,6 @@
 /** What the memory backend knows of a key, and the rules for what is over. */
 import type { IndexPage, IndexQuery, RunIndexEntry, RunKey } from '../backend.js';
+import { startsWith } from '../bytes.js';
 import { sequenceAfter } from './cursor.js';
 
 export interface Kept {
@@ -83,6 +84,13 @@ export function isEmpty(slot: Slot): boolean {
 
 export function runsOf(slot: Slot): number {
   return (slot.waiting === undefined ? 0 : 1) + (slot.claimed === undefined ? 0 : 1);
+}
+
+/** Which of the slot's runs are there and carry the stamp; without one, which are there. */
+export function meant(slot: Slot, stamp: Uint8Array | undefined): { readonly waits: boolean; readonly held: boolean } {
+  const isMeant = (run: Run | undefined): boolean =>
+    run !== undefined && (stamp === undefined || startsWith(run.bytes, stamp));
+  return { waits: isMeant(slot.waiting), held: isMeant(slot.claimed) };
 }
 
 export function leaseLives(claimed: Claimed | undefined, at: number): boolean {

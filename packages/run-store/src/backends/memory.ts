@@ -3,6 +3,7 @@ import type {
   ClaimReply,
   ClaimRequest,
   PutOptions,
+  RemoveOptions,
   RunBackend,
   RunBackendCapabilities,
   RunClaims,
@@ -12,7 +13,17 @@ import type {
   TouchOptions,
 } from '../backend.js';
 import { sameBytes, startsWith } from '../bytes.js';
-import { dropExpired, isEmpty, leaseLives, outliving, pageOf, runsOf, Slot, type Tally } from './memory-slots.js';
+import {
+  dropExpired,
+  isEmpty,
+  leaseLives,
+  meant,
+  outliving,
+  pageOf,
+  runsOf,
+  Slot,
+  type Tally,
+} from './memory-slots.js';
 
 export interface MemoryRunBackendOptions {
   /** The oldest waiting run makes room when there are more; a claimed one never does. Default: no bound. */
@@ -136,12 +147,14 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     return true;
   }
 
-  async function touch(key: RunKey, { ttlMs }: TouchOptions): Promise<boolean> {
+  async function touch(key: RunKey, { ttlMs, ifStamp }: TouchOptions): Promise<boolean> {
     const slot = slotAt(key);
-    if (slot === undefined || (slot.waiting === undefined && slot.claimed === undefined)) return false;
+    if (slot === undefined) return false;
+    const { waits, held } = meant(slot, ifStamp);
+    if (!waits && !held) return false;
     const expiresAt = now() + ttlMs;
-    if (slot.waiting !== undefined) slot.waiting = { ...slot.waiting, expiresAt };
-    if (slot.claimed !== undefined) {
+    if (waits && slot.waiting !== undefined) slot.waiting = { ...slot.waiting, expiresAt };
+    if (held && slot.claimed !== undefined) {
       const leaseMs = slot.claimed.leaseEndsAt - now();
       slot.claimed = { ...slot.claimed, expiresAt: Math.max(expiresAt, now() + 2 * leaseMs) };
     }
@@ -149,17 +162,19 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     return true;
   }
 
-  async function remove(key: RunKey): Promise<boolean> {
+  async function remove(key: RunKey, { ifStamp }: RemoveOptions = {}): Promise<boolean> {
     const slot = slotAt(key);
     if (slot === undefined) return false;
-    const wasThere = slot.waiting !== undefined || slot.claimed !== undefined;
-    slot.waiting = undefined;
-    slot.claimed = undefined;
+    const { waits, held } = meant(slot, ifStamp);
+    if (!waits && !held && ifStamp !== undefined) return false;
+    if (waits) slot.waiting = undefined;
+    if (held) slot.claimed = undefined;
     slot.outcome = undefined;
-    slot.cell = undefined;
+    // A cell beside a run that stays is that run's.
+    if (slot.waiting === undefined) slot.cell = undefined;
     slot.releasedToken = undefined;
     if (isEmpty(slot)) slots.delete(key);
-    return wasThere;
+    return waits || held;
   }
 
   async function claim(key: RunKey, { token, leaseMs, ifStamp }: ClaimRequest): Promise<ClaimReply> {

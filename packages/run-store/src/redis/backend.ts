@@ -92,7 +92,7 @@ export function redisRunBackend(
   function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
     const { ttlMs, existing, index: entry } = put;
     const value = asBuffer(bytes);
-    shareWrite();
+    shareWrite(entry === undefined ? 'one' : 'pair');
     const sent = entry === undefined ? undefined : index.send({ key, bytes, ttlMs, entry });
     const written =
       existing === 'keep'
@@ -112,7 +112,7 @@ export function redisRunBackend(
   }
 
   function get(key: RunKey): Promise<Uint8Array | null> {
-    shareWrite();
+    shareWrite('one');
     return sender.withinThen<Buffer | null, Uint8Array | null>(
       client.getBuffer(waiting(key)),
       (bytes) => bytes ?? getClaimed(key),
@@ -133,7 +133,7 @@ export function redisRunBackend(
     if (isEndless || options.ifStamp !== undefined || options.ifCell !== undefined) return takeIf(key, options);
     const copy = copyOf(key, options.token);
     // Both are sent before either is answered, in this order, on one connection: one round trip.
-    shareWrite();
+    shareWrite('pair');
     const moved = client.renamenx(waiting(key), copy);
     const read = client.getexBuffer(copy, 'PX', options.retainMs);
     moved.catch(ignored); // Looked at by `judge`, where it matters.
@@ -164,7 +164,7 @@ export function redisRunBackend(
         scripted(
           scripts.TAKE,
           [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key), copy],
-          asBuffer(ifStamp ?? new Uint8Array()),
+          stampOf(ifStamp),
           cell,
           asBuffer(ifCell ?? new Uint8Array()),
           retainMs,
@@ -186,11 +186,11 @@ export function redisRunBackend(
   }
 
   async function claim(key: RunKey, request: Parameters<RunClaims['claim']>[1]): Promise<ClaimReply> {
-    const { token, leaseMs, ifStamp = new Uint8Array() } = request;
+    const { token, leaseMs, ifStamp } = request;
     const keys = [waiting(key), claimed(key), lease(key), claimOf(key)];
     const replies = await sender
       .pipeline([
-        scripted(scripts.CLAIM, keys, token, leaseMs, asBuffer(ifStamp)),
+        scripted(scripts.CLAIM, keys, token, leaseMs, stampOf(ifStamp)),
         plain('getBuffer', claimed(key)),
         plain('getBuffer', outcomeOf(key)),
       ])
@@ -233,17 +233,23 @@ export function redisRunBackend(
     take,
     putBack: async (key, { token, ttlMs }) =>
       (await scriptOnce('putBack', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], putBackLife(ttlMs))) === 1,
-    touch: async (key, { ttlMs, index: entry }) => {
+    touch: async (key, { ttlMs, index: entry, ifStamp }) => {
       const keys = [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key)];
-      if ((await scriptOnce('touch', scripts.TOUCH, keys, ttlMs)) !== 1) return false;
+      if ((await scriptOnce('touch', scripts.TOUCH, keys, ttlMs, stampOf(ifStamp))) !== 1) return false;
       if (entry !== undefined) await index.prolong({ key, ttlMs, entry });
       return true;
     },
-    remove: async (key) => Number(await scriptOnce('cancel', scripts.REMOVE, allKeys(key), '')) > 0,
+    remove: async (key, { ifStamp } = {}) =>
+      Number(await scriptOnce('cancel', scripts.REMOVE, allKeys(key), stampOf(ifStamp))) > 0,
     cells,
     claims,
     index,
   };
+}
+
+/** Scripts take the empty one for any. */
+function stampOf(stamp: Uint8Array | undefined): Buffer {
+  return asBuffer(stamp ?? new Uint8Array());
 }
 
 /** What the run had left went when it was taken. A run that nobody could read must not end the sooner for it. */

@@ -64,17 +64,21 @@ if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[1]) else redis.call('SET',
 return 1
 `);
 
-/** Keys v w l c d; argument ttlMs. A claimed run keeps two leases all the same. */
+/** Keys v w l c d; arguments ttlMs, stamp ('' for any run). A claimed run keeps two leases all the same. */
 export const TOUCH: RedisScript = script(`
 local claimedMs = math.max(tonumber(ARGV[1]), 2 * redis.call('PTTL', KEYS[3]))
-local touched = redis.call('PEXPIRE', KEYS[1], ARGV[1]) + redis.call('PEXPIRE', KEYS[2], claimedMs)
-if touched == 0 then return 0 end
-redis.call('PEXPIRE', KEYS[4], claimedMs)
+local function touch(key, ms)
+  if ARGV[2] ~= '' and redis.call('GETRANGE', key, 0, #ARGV[2] - 1) ~= ARGV[2] then return 0 end
+  return redis.call('PEXPIRE', key, ms)
+end
+local waits, held = touch(KEYS[1], ARGV[1]), touch(KEYS[2], claimedMs)
+if waits + held == 0 then return 0 end
+if held == 1 then redis.call('PEXPIRE', KEYS[4], claimedMs) end
 redis.call('PEXPIRE', KEYS[5], ARGV[1])
 return 1
 `);
 
-/** Keys v w l c d o; argument stamp: only a run that carries it is removed; '' for any. */
+/** Keys v w l c d o; argument stamp: only a run that carries it is removed, with what is its own; '' for any. */
 export const REMOVE: RedisScript = script(`
 local removed = 0
 for i = 1, 2 do
@@ -82,7 +86,10 @@ for i = 1, 2 do
     removed = removed + redis.call('UNLINK', KEYS[i])
   end
 end
-if removed > 0 or ARGV[1] == '' then redis.call('UNLINK', KEYS[3], KEYS[4], KEYS[5], KEYS[6]) end
+if removed == 0 and ARGV[1] ~= '' then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('UNLINK', KEYS[5]) end
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('UNLINK', KEYS[3], KEYS[4]) end
+redis.call('UNLINK', KEYS[6])
 return removed
 `);
 

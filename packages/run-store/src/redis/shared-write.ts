@@ -23,8 +23,11 @@ export interface SharedWriteOptions {
 /** With more than this in hand, writing begins, so that the server can. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** Call what is returned before sending commands: they may leave at the end of the turn, together. */
-export function createSharedWrite(options: SharedWriteOptions): () => void {
+/**
+ * Call what is returned before sending commands: they may leave at the end of the turn, together. `'pair'`: two will be
+ * sent in one go, and leave together in any case.
+ */
+export function createSharedWrite(options: SharedWriteOptions): (commands: 'one' | 'pair') => void {
   const { client, isIdle, atEndOfTurn = setImmediate } = options;
   let held: Corkable | undefined;
 
@@ -34,19 +37,21 @@ export function createSharedWrite(options: SharedWriteOptions): () => void {
     socket?.uncork();
   }
 
-  return () => {
+  return (commands) => {
     if (held !== undefined) {
       if (held.writableLength < MAX_HELD_BYTES) return;
       held.uncork();
       held.cork();
       return;
     }
-    if (isIdle()) return;
+    const isAlone = isIdle();
+    if (isAlone && commands === 'one') return;
     const { stream } = client;
     if (!isCorkable(stream)) return;
     held = stream;
     stream.cork();
-    atEndOfTurn(release);
+    if (isAlone) process.nextTick(release);
+    else atEndOfTurn(release);
   };
 }
 

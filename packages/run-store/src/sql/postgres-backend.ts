@@ -9,6 +9,7 @@ import {
   type RunKey,
   STAMP_BYTES,
   type TakeOptions,
+  type TouchOptions,
 } from '../backend.js';
 import { RunStoreError } from '../errors.js';
 import { bytesIn, column, createCells, createClaims, listRuns } from './postgres-facets.js';
@@ -154,32 +155,44 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
     return bytesIn(row, 'value');
   }
 
-  async function touch(key: RunKey, { ttlMs }: { readonly ttlMs: number }): Promise<boolean> {
+  async function touch(key: RunKey, { ttlMs, ifStamp }: TouchOptions): Promise<boolean> {
     const [row] = await write(
       'touch',
       `WITH touched AS (UPDATE %runs SET expires_at =
             greatest(@at + $3::bigint, CASE slot WHEN 'w' THEN 2 * lease_until - @at END)
-          WHERE key = $2 AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > @at) RETURNING key),
+          WHERE key = $2 AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > @at) AND ${isMeant('$4')} RETURNING key),
         cell AS (UPDATE %run_cells SET expires_at = @at + $3::bigint
           WHERE key IN (SELECT key FROM touched) AND (expires_at IS NULL OR expires_at > @at))
        SELECT count(*) AS runs FROM touched`,
       key,
       ttlMs,
+      ifStamp ?? null,
     );
     return Number(column(row, 'runs')) > 0;
   }
 
   /** Deletes the runs that `where` picks, with what belongs to them; answers with how many were alive. */
-  async function removeRuns(operation: string, where: string, value: string): Promise<number> {
+  async function removeRuns(
+    operation: string,
+    where: string,
+    value: string,
+    ifStamp: Uint8Array | undefined,
+  ): Promise<number> {
     const [row] = await write(
       operation,
       `WITH gone AS (DELETE FROM %runs WHERE ${where}
-          RETURNING key, slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > @at) AS alive),
-        cells AS (DELETE FROM %run_cells WHERE key IN (SELECT key FROM gone) OR key = $2),
-        outcomes AS (DELETE FROM %run_outcomes WHERE key IN (SELECT key FROM gone) OR key = $2),
-        releases AS (DELETE FROM %run_releases WHERE key IN (SELECT key FROM gone) OR key = $2)
+          AND (slot NOT IN ('v', 'w') OR ${isMeant('$3')})
+          RETURNING key, slot, slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > @at) AS alive),
+        -- A run that stays keeps the cell.
+        staying AS (SELECT key FROM %runs WHERE slot = 'v' AND key IN (SELECT key FROM gone)
+          AND key NOT IN (SELECT key FROM gone WHERE slot = 'v')),
+        emptied AS (SELECT key FROM gone UNION SELECT $2 WHERE $3::bytea IS NULL),
+        cells AS (DELETE FROM %run_cells WHERE key IN (SELECT key FROM emptied EXCEPT SELECT key FROM staying)),
+        outcomes AS (DELETE FROM %run_outcomes WHERE key IN (SELECT key FROM emptied)),
+        releases AS (DELETE FROM %run_releases WHERE key IN (SELECT key FROM emptied))
        SELECT count(DISTINCT key) FILTER (WHERE alive) AS runs FROM gone`,
       value,
+      ifStamp ?? null,
     );
     return Number(column(row, 'runs'));
   }
@@ -192,7 +205,8 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
     get,
     take,
     touch,
-    remove: async (key) => (await removeRuns('cancel', `key = $2 AND slot IN ('v', 'w')`, key)) > 0,
+    remove: async (key, { ifStamp } = {}) =>
+      (await removeRuns('cancel', `key = $2 AND slot IN ('v', 'w')`, key, ifStamp)) > 0,
     putBack: async (key, { token }) => {
       const sql = 'SELECT %put_back($1::bigint, $2, $3) AS back';
       return column((await write('putBack', sql, key, token))[0], 'back') === true;
@@ -201,7 +215,7 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
     claims: createClaims({ rows, write }),
     index: {
       list: (query) => listRuns(rows, query),
-      eraseTenant: (tenant) => removeRuns('eraseTenant', 'tenant = $2', tenant),
+      eraseTenant: (tenant) => removeRuns('eraseTenant', 'tenant = $2', tenant, undefined),
     },
     async sweep({ limit, onExpired }) {
       const gone = await write(
@@ -220,6 +234,11 @@ export function postgresRunBackend(options: PostgresRunBackendOptions): Postgres
       return gone.length;
     },
   };
+}
+
+/** Of a run: it carries the stamp in the parameter, or that is null. */
+function isMeant(stamp: string): string {
+  return `(${stamp}::bytea IS NULL OR substring(value FROM 1 FOR octet_length(${stamp}::bytea)) = ${stamp}::bytea)`;
 }
 
 /** The server has answered, and not with the loss of the connection: the statement was rolled back. `EPIPE` is no SQLSTATE. */

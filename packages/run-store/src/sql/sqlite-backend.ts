@@ -11,7 +11,6 @@ import type {
   RunClaims,
   RunIndex,
   RunKey,
-  SweepOptions,
   TakeOptions,
 } from '../backend.js';
 import { sameBytes, startsWith } from '../bytes.js';
@@ -29,6 +28,7 @@ import {
   type SqliteStatement,
 } from './sqlite-database.js';
 import { createSqliteIndex } from './sqlite-index.js';
+import { createSqliteSweep } from './sqlite-sweep.js';
 
 export interface SqliteRunBackendOptions {
   /** Open database of libsql, better-sqlite3 or node:sqlite. The caller closes it. */
@@ -74,7 +74,6 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
     }
     return statement;
   };
-  let putsSinceSweep = 0;
 
   async function inOneStep<T>(operation: string, step: () => T): Promise<T> {
     try {
@@ -91,6 +90,9 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
       throw refusal(operation, cause);
     }
   }
+
+  const sweep = createSqliteSweep({ sql, now, inOneStep });
+  let putsSinceSweep = 0;
 
   const row = (key: RunKey, slot: string): Row | undefined =>
     rowOf(
@@ -279,29 +281,22 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
       }),
   };
 
-  const removeInStep = (key: RunKey): boolean => {
-    const wasThere = row(key, 'v') !== undefined || row(key, 'w') !== undefined;
-    sql(`DELETE FROM %runs WHERE key = ? AND slot IN ('v', 'w')`).run(key);
-    for (const table of ['run_cells', 'run_outcomes', 'run_releases'])
-      sql(`DELETE FROM %${table} WHERE key = ?`).run(key);
-    return wasThere;
-  };
-
-  async function sweep({ limit, onExpired }: SweepOptions): Promise<number> {
-    const expired = await inOneStep('sweep', () => {
-      const at = now();
-      const pick = (slots: string): string =>
-        `DELETE FROM %runs WHERE rowid IN (SELECT rowid FROM %runs WHERE expires_at <= ? AND slot ${slots} LIMIT ?)`;
-      const gone = sql(`${pick("IN ('v', 'w')")} RETURNING key`).all(at, limit);
-      sql(pick("NOT IN ('v', 'w')")).run(at, limit);
-      for (const table of ['run_cells', 'run_outcomes', 'run_releases']) {
-        sql(`DELETE FROM %${table} WHERE expires_at <= ?`).run(at);
-      }
-      return gone.map(Object);
+  /** Those of 'v' and 'w' that live and carry the stamp; without one, that live. */
+  const meant = (key: RunKey, ifStamp: Uint8Array | undefined): string[] =>
+    ['v', 'w'].filter((slot) => {
+      const found = row(key, slot);
+      return found !== undefined && (ifStamp === undefined || startsWith(found.value, ifStamp));
     });
-    for (const deleted of expired) onExpired?.(String(Reflect.get(deleted, 'key')));
-    return expired.length;
-  }
+
+  const removeInStep = (key: RunKey, ifStamp?: Uint8Array): boolean => {
+    const slots = meant(key, ifStamp);
+    if (slots.length === 0 && ifStamp !== undefined) return false;
+    for (const slot of ifStamp === undefined ? ['v', 'w'] : slots) deleteRow(key, slot);
+    // A cell beside a run that stays is that run's.
+    if (row(key, 'v') === undefined) sql('DELETE FROM %run_cells WHERE key = ?').run(key);
+    for (const table of ['run_outcomes', 'run_releases']) sql(`DELETE FROM %${table} WHERE key = ?`).run(key);
+    return slots.length > 0;
+  };
 
   return {
     name: 'sqlite',
@@ -320,14 +315,17 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
         );
         return true;
       }),
-    touch: (key, { ttlMs }) =>
+    touch: (key, { ttlMs, ifStamp }) =>
       inOneStep('touch', () => {
-        if (row(key, 'v') === undefined && row(key, 'w') === undefined) return false;
+        const slots = meant(key, ifStamp);
+        if (slots.length === 0) return false;
         const expiresAt = now() + ttlMs;
-        sql(
-          `UPDATE %runs SET expires_at = CASE slot WHEN 'w' THEN max(?, 2 * lease_until - ?) ELSE ? END
-           WHERE key = ? AND slot IN ('v', 'w') AND (expires_at IS NULL OR expires_at > ?)`,
-        ).run(expiresAt, now(), expiresAt, key, now());
+        for (const slot of slots) {
+          sql(
+            `UPDATE %runs SET expires_at = CASE slot WHEN 'w' THEN max(?, 2 * lease_until - ?) ELSE ? END
+             WHERE key = ? AND slot = ?`,
+          ).run(expiresAt, now(), expiresAt, key, slot);
+        }
         sql('UPDATE %run_cells SET expires_at = ? WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)').run(
           expiresAt,
           key,
@@ -335,7 +333,7 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
         );
         return true;
       }),
-    remove: (key) => inOneStep('cancel', () => removeInStep(key)),
+    remove: (key, { ifStamp } = {}) => inOneStep('cancel', () => removeInStep(key, ifStamp)),
     cells,
     claims,
     index: createSqliteIndex({ sql, now, inOneStep, remove: removeInStep }),

@@ -56,6 +56,27 @@ export function backendValueSuite(harness: RunBackendHarness): ConformanceTest[]
       ensure((await backend.take(key, someTake())) === null, () => 'take found a removed run.');
     }),
 
+    test('touch and remove with a stamp leave the run that replaced the one they mean', async ({
+      backend,
+      advance,
+    }) => {
+      const [key, first, second] = [aKey(), aValue('first'), aValue('second')];
+      await backend.put(key, first, replace);
+      await backend.put(key, second, replace);
+      const meant = { ifStamp: stampOf(first) };
+      ensure(!(await backend.remove(key, meant)), () => 'remove said yes to a stamp that no run carries.');
+      ensure(
+        !(await backend.touch(key, { ttlMs: 1, ...meant })),
+        () => 'touch said yes to a stamp that no run carries.',
+      );
+      await advance?.(LIFE_MS / 2);
+      ensureSame(asBytes(await backend.get(key)), second, 'the run that replaced the one that was meant');
+      const present = { ifStamp: stampOf(second) };
+      ensure(await backend.touch(key, { ttlMs: LIFE_MS, ...present }), () => 'touch missed the run of its stamp.');
+      ensure(await backend.remove(key, present), () => 'remove missed the run of its stamp.');
+      ensure((await backend.get(key)) === null, () => 'get found a run that was removed by its stamp.');
+    }),
+
     test('a run with another stamp than the one asked for is left', async ({ backend }) => {
       const [key, value] = [aKey(), aValue()];
       await backend.put(key, value, replace);
