@@ -151,3 +151,9 @@ test('a copy is the same data, and shares nothing with it', () => {
   expect(Object.is(jsonCopy(-0), 0)).toBe(true);
   expect(caught(() => jsonCopy({ a: undefined }))).toMatchObject({ code: 'NOT_JSON', path: '$.a' });
 });
+
+test('what is too large in sum is refused before it is written', () => {
+  const half = 'x'.repeat(70_000_000);
+  expect(caught(() => surveyJson({ a: half, b: half }))).toMatchObject({ code: 'TOO_LARGE' });
+  expect(caught(() => surveyJson([half, half]))).toMatchObject({ code: 'TOO_LARGE' });
+});

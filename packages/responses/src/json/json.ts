@@ -28,7 +28,9 @@ export interface Survey {
 export function surveyJson(data: unknown): Survey {
   const keys = new Map<object, readonly string[]>();
   try {
-    return { size: measureTop(data, 0, keys), keys };
+    const size = measureTop(data, 0, keys);
+    if (size > MAX_SIZE) throw tooLarge();
+    return { size, keys };
   } catch (cause) {
     throw cause instanceof ResponseError ? cause : explain(data, cause);
   }
