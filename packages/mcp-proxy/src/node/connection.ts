@@ -40,6 +40,8 @@ export type HeadersOfCaller = Readonly<Record<string, string>> | Promise<Readonl
 const BEYOND_OUR_CLOCK_MS = 2 ** 31 - 1;
 /** How long ending a session may take, in milliseconds; a process has its own grace beside it. */
 const CLOSE_LIMIT_MS = 10_000;
+/** Between the list of tools and the call lies the saving of pins: a shorter rest would end every connection before its first call. */
+const SHORTEST_REST_MS = 1_000;
 
 export class UpstreamConnection implements IMcpServer {
   readonly #config: UpstreamConfig;
@@ -80,7 +82,8 @@ export class UpstreamConnection implements IMcpServer {
     });
     const { idleTimeoutMs, lifecycle } = config;
     this.#inUse = new InUse({
-      restAfterMs: idleTimeoutMs === 0 || lifecycle === 'keep-alive' ? undefined : idleTimeoutMs,
+      restAfterMs:
+        idleTimeoutMs === 0 || lifecycle === 'keep-alive' ? undefined : Math.max(idleTimeoutMs, SHORTEST_REST_MS),
       onRest: () => void this.close(),
       onUnused: () => this.#closeWhenUnused(),
       setTimer: options.setTimer ?? realTimer,

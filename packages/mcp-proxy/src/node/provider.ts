@@ -109,7 +109,11 @@ export function createNodeProvider(
       signal?.throwIfAborted();
       const known = live.get(serverName);
       if (known?.alive) return known;
-      return waitFor(opening.get(serverName) ?? open(config), signal, () => void stop(serverName));
+      const entry = opening.get(serverName) ?? open(config);
+      return waitFor(entry, signal, () => {
+        // By now it may have succeeded, or another one have been begun: those are for others.
+        if (opening.get(serverName) === entry) void stop(serverName);
+      });
     },
 
     describe(serverName) {

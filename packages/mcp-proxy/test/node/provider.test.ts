@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { McpProxyTool } from '../../src/index.js';
 import { createNodeProvider, type NodeProvider, specsOf } from '../../src/node/index.js';
 import { installedServers } from '../fixtures/installed-servers.js';
-import { aFolder, configOf, textOf } from '../fixtures/scripted.js';
+import { aFolder, configOf, scripted, textOf } from '../fixtures/scripted.js';
 
 describe('real servers over stdio, side by side', () => {
   let provider: NodeProvider;
@@ -54,4 +54,20 @@ describe('real servers over stdio, side by side', () => {
     );
     expect(steps).toEqual([1, 2, 3]);
   });
+});
+
+it('a caller who gives up on a server as it was takes nothing from those who wait for it as it is now', async () => {
+  const provider = createNodeProvider(configOf({ up: scripted('hang-on-start') }));
+  try {
+    const stop = new AbortController();
+    const first = provider.connect('up', stop.signal).catch(String);
+    const changed = provider.setServers(configOf({ up: scripted() }));
+    const second = provider.connect('up');
+    stop.abort(new Error('enough'));
+    expect(await first).toContain('enough');
+    expect((await second).alive).toBe(true);
+    await changed;
+  } finally {
+    await provider.closeAll();
+  }
 });

@@ -115,6 +115,13 @@ describe('an upstream that overwhelms', () => {
 });
 
 describe('an unused upstream', () => {
+  it('is not stopped before its first call, however short its idle time', async () => {
+    const { setTimer, fire } = heldTimers();
+    const { provider } = proxyOf({ a: scripted('good', { idleTimeoutMs: 1 }) }, { setTimer });
+    await provider.connect('a');
+    expect([fire(1), fire(1_000)]).toEqual([0, 1]);
+  });
+
   it('is stopped after its idle time, and started again by the next call', async () => {
     const { setTimer, fire } = heldTimers();
     const { proxy, provider } = proxyOf({ a: scripted('good', { idleTimeoutMs: 5_555 }) }, { setTimer });
