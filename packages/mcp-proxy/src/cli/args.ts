@@ -75,7 +75,7 @@ export function parseCommand(argv: readonly string[]): Command {
   };
   const [name = 'serve', ...rest] = positionals;
   const one = (what: string): string => {
-    if (rest[0] === undefined) throw new UsageError(`mcp-proxy ${name} needs ${what}. See mcp-proxy --help.`);
+    if (rest[0] === undefined) throw new UsageError(`${name} needs ${what}. See mcp-proxy --help.`);
     return rest[0];
   };
   const server = values.server;

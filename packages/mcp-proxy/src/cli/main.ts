@@ -158,7 +158,9 @@ async function withProxy(
 function progress(event: ProxyEvent, io: CommandIo): void {
   if (event.type === 'connecting') io.err(`… ${event.serverName}: starting\n`);
   if (event.type === 'connected')
-    io.err(`✓ ${event.serverName}: ${event.tools} tools (${Math.round(event.durationMs)} ms)\n`);
+    io.err(
+      `✓ ${event.serverName}: ${event.tools} ${event.tools === 1 ? 'tool' : 'tools'} (${Math.round(event.durationMs)} ms)\n`,
+    );
   if (event.type === 'connect_failed') io.err(`✗ ${event.serverName}: ${event.reason}\n`);
 }
 

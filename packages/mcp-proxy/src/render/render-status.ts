@@ -33,7 +33,7 @@ function stateText(state: ServerState): string {
       return `connected (${plural(state.tools, 'tool')})`;
     case 'failed': {
       const tries = state.attempts === 1 ? '' : ` after ${state.attempts} attempts`;
-      return `failed${tries} (${clippedLine(state.reason, 300)}); next try from ${timeText(state.nextTryAt)}`;
+      return `failed${tries} (${clippedLine(state.reason, 300).replace(/\.$/, '')}); next try from ${timeText(state.nextTryAt)}`;
     }
     default:
       return state satisfies never;

@@ -36,6 +36,8 @@ describe('the command line', () => {
     [['--unknown'], '--help'],
   ])('%j is told what to write instead', (argv, message) => {
     expect(() => parseCommand(argv)).toThrow(message);
+    // Whoever prints it says whose message it is.
+    expect(() => parseCommand(argv)).not.toThrow(/^mcp-proxy/);
   });
 
   it('has a help that names every command', () => {

@@ -51,14 +51,14 @@ async function run(argv: readonly string[], more: Partial<CommandIo> = {}) {
 describe('mcp-proxy in a terminal', () => {
   it('status starts every server, shows progress meanwhile, and says how each one is', async () => {
     const { config, state } = await aConfig({
-      good: scripted(),
+      good: scripted('good', { allowedTools: ['echo'] }),
       dead: { command: 'no-such-command' },
       off: scripted('good', { disabled: true }),
     });
     const { code, out, err } = await run(['status', '--config', config, '--state', state]);
     expect(code).toBe(0);
     expect(err).toContain('… good: starting');
-    expect(err).toContain('✓ good: ');
+    expect(err).toContain('✓ good: 1 tool (');
     expect(err).toContain('✗ dead: ');
     expect(out).toMatch(/good: connected/);
     expect(out).toMatch(/dead: failed/);
