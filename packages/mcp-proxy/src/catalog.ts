@@ -128,7 +128,10 @@ export class Catalog {
     try {
       const ranked = await abortable(Promise.resolve(rank({ query, candidates, limit }, { signal })), signal);
       const known = new Set(candidates);
-      return ranked.filter((hit) => known.has(hit)).slice(0, limit);
+      const own = [...new Set(ranked)].filter((hit) => known.has(hit));
+      if (own.length === 0 && ranked.length > 0)
+        throw new Error('it returned none of its candidates, but other objects');
+      return own.slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#settings.debugLog(`search: the rank hook failed, the order stays: ${reasonOf(error)}`);

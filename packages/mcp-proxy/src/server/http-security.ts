@@ -19,6 +19,17 @@ export type Admission =
   | { readonly kind: 'admitted'; readonly authInfo?: AuthInfo }
   | { readonly kind: 'refused'; readonly response: Response };
 
+/**
+ * @throws {TypeError} for what would match no request: a port, a scheme or a wildcard.
+ */
+export function checkHostnames(hostnames: readonly string[] = []): void {
+  const wrong = hostnames.find((name) => !isPlainHost(name) || /\w:\d+$|\]:\d+$/.test(name));
+  if (wrong === undefined) return;
+  throw new TypeError(
+    `allowedHostnames: "${wrong}" is no host name; write it as "proxy.example", without scheme and port.`,
+  );
+}
+
 /** Holds a request against the options: DNS rebinding first, then the token. */
 export function admit(request: Request, options: HttpSecurityOptions): Admission {
   const allowed = options.allowedHostnames?.map((name) => name.toLowerCase());

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { realTimer, type SetTimer } from '../node/timers.js';
 import type { Gateway } from './gateway.js';
-import { admit, type HttpSecurityOptions, isPlainHost } from './http-security.js';
+import { admit, checkHostnames, type HttpSecurityOptions, isPlainHost } from './http-security.js';
 
 export interface HttpHandlerOptions extends HttpSecurityOptions {
   /** Sessions of hosts that went away without a word end after this, in milliseconds. Default 30 minutes. */
@@ -40,8 +40,13 @@ interface Session {
 const DEFAULT_SESSION_IDLE_MS = 30 * 60_000;
 const DEFAULT_MAX_SESSIONS = 256;
 
-/** A web-standard handler. Put it behind any HTTP server, or use `serveHttp`. */
+/**
+ * A web-standard handler. Put it behind any HTTP server, or use `serveHttp`.
+ *
+ * @throws {TypeError} when `allowedHostnames` holds what is no host name.
+ */
 export function createHttpHandler(gateway: Gateway, options: HttpHandlerOptions = {}): GatewayHttpHandler {
+  checkHostnames(options.allowedHostnames);
   const sessions = new Map<string, Session>();
   const setTimer = options.setTimer ?? realTimer;
   const modern = createMcpHandler((context) => gateway.createServer(context), {
@@ -152,7 +157,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 /**
  * Listens on `/mcp`.
  *
- * @throws {TypeError} when asked to listen beyond this machine without a token.
+ * @throws {TypeError} when asked to listen beyond this machine without a token, or `allowedHostnames` holds what is no host name.
  */
 export async function serveHttp(gateway: Gateway, options: ServeHttpOptions = {}): Promise<ServedHttp> {
   const hostname = options.hostname ?? '127.0.0.1';

@@ -143,28 +143,6 @@ describe('search', () => {
     expect(await tool.execute({ search: 'HISTORY zzz' })).toContain('git: log');
     expect(await tool.execute({ search: 'folder' })).toContain('No tool matches');
   });
-
-  test('the rank hook orders, drops, and may not invent; its failure leaves the order', async () => {
-    const seen: number[] = [];
-    const upstreams = filesAndGit();
-    const { tool } = aProxy(upstreams, {
-      rankCandidates: 'all',
-      rank: ({ candidates }) => {
-        seen.push(candidates.length);
-        const invented = { serverName: 'evil', tool: aTool('evil'), score: 1 };
-        return [invented, ...candidates.filter((hit) => hit.tool.name === 'log')];
-      },
-    });
-    expect(await tool.execute({ search: 'file' })).toMatch(/^- git: log\(input\)/);
-    expect(seen).toEqual([3]);
-    const log: string[] = [];
-    const failing = aProxy(filesAndGit(), {
-      rank: () => Promise.reject(new Error('no model')),
-      debugLog: (line) => log.push(line),
-    });
-    expect(await failing.tool.execute({ search: 'file' })).toMatch(/^- files: read_file/);
-    expect(log.join()).toContain('no model');
-  });
 });
 
 describe('describe', () => {

@@ -113,6 +113,17 @@ describe.each(['legacy', 'modern'] as const)('a page that had its name resolved 
     expect(await askAs(['Host: localhost', `Authorization: Bearer ${token}`], { token })).toBe(200);
   });
 
+  it.each(['proxy.example:8080', 'https://proxy.example', '*', '[::1]:80', ''])(
+    'is told when an allowed name could match nothing: "%s"',
+    async (name) => {
+      const gateway = createGateway({
+        proxy: new McpProxyTool({ connect: () => Promise.reject(new Error('unused')) }, []),
+      });
+      await expect(serveHttp(gateway, { allowedHostnames: [name] })).rejects.toThrow(`"${name}" is no host name`);
+      gateway.close();
+    },
+  );
+
   it('is told from the names that the operator allows, however those are written', async () => {
     const options = { allowedHostnames: ['Proxy.Example'] };
     expect(await askAs(['Host: proxy.example:443', 'Origin: https://PROXY.example'], options)).toBe(200);
