@@ -87,7 +87,8 @@ function ofAddress(text: string): NamedValue[] {
     { name: 'password', value: password || (isWeb ? username : '') },
     ...written,
     ...[...searchParams].map(([name, value]) => ({ name, value })),
-    ...(isWeb ? opaque.map((value) => ({ name: 'key', value })) : []),
+    // It may be an id as well, which a result is about.
+    ...(isWeb ? opaque.map((value) => ({ name: 'path', value })) : []),
   ].filter(({ value }) => value !== '');
 }
 
