@@ -11,7 +11,7 @@ import type { SignIn } from './oauth-store.js';
 import { type OpenClientOptions, openClient } from './open-client.js';
 import { redactData, redactError } from './redact.js';
 import type { Secrets } from './secrets.js';
-import type { SetTimer } from './timers.js';
+import { realTimer, type SetTimer } from './timers.js';
 
 /** Everything is optional. */
 export interface NodeProviderOptions {
@@ -64,7 +64,13 @@ export async function openConnection(
   const { redact } = secrets;
   const debugLog = options.debugLog && ((line: string) => options.debugLog?.(redact(line)));
 
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(config.connectTimeoutMs)]);
+  // Not AbortSignal.timeout within AbortSignal.any: Node 20 collects the former as garbage before it fires.
+  const stop = new AbortController();
+  const giveUp = (): void => stop.abort();
+  const cancelTimer = (options.setTimer ?? realTimer)(giveUp, config.connectTimeoutMs);
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  const limit = stop.signal;
   try {
     const authProvider = await options.authProvider?.(config);
     const opened = await openClient(config, {
@@ -101,6 +107,9 @@ export async function openConnection(
     return new UpstreamConnection(config, opened, connectionOptions);
   } catch (error) {
     throw connectError(config, redactError(error, redact), { givenUp: signal, limit });
+  } finally {
+    cancelTimer();
+    signal.removeEventListener('abort', giveUp);
   }
 }
 

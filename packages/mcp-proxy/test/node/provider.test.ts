@@ -5,6 +5,7 @@ import { McpProxyTool } from '../../src/index.js';
 import { createNodeProvider, type NodeProvider, specsOf } from '../../src/node/index.js';
 import { installedServers } from '../fixtures/installed-servers.js';
 import { aFolder, configOf, scripted, textOf } from '../fixtures/scripted.js';
+import { heldTimers } from '../fixtures/scripted-proxy.js';
 
 describe('real servers over stdio, side by side', () => {
   let provider: NodeProvider;
@@ -70,4 +71,17 @@ it('a caller who gives up on a server as it was takes nothing from those who wai
   } finally {
     await provider.closeAll();
   }
+});
+
+it('a server that does not answer is given up at its limit, which no garbage collection takes away', async () => {
+  const { setTimer, fire } = heldTimers();
+  const configs = configOf({ up: scripted('hang-on-start', { connectTimeoutMs: 123_456 }) });
+  const provider = createNodeProvider(configs, { setTimer });
+  const connecting = provider.connect('up').catch((error: Error) => error);
+  expect(fire(123_456)).toBe(1);
+  expect(await connecting).toMatchObject({
+    code: 'UPSTREAM_CONNECT_TIMEOUT',
+    message: 'Server "up" did not answer within 123456 ms (connectTimeoutMs).',
+  });
+  await provider.closeAll();
 });
