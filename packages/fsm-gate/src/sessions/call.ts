@@ -44,8 +44,8 @@ export interface HeldSession {
 }
 
 /**
- * A call that holds its session's lease. One is made for each call that moves a session, so what it keeps are plain fields; users
- * see a `GateCall`.
+ * A call that holds its session's lease. One is made for each call that moves a session, and to make `#private` fields and
+ * methods costs a quarter of reserve and commit on Node 20: these are private to the compiler alone. Users see a `GateCall`.
  */
 export class LeasedCall implements GateCall {
   readonly key: string;
@@ -56,15 +56,15 @@ export class LeasedCall implements GateCall {
   readonly session: StoredSession;
   /** Its place among the living calls. */
   place: number;
-  readonly #host: CallHost;
-  #line: Line | undefined;
+  private readonly host: CallHost;
+  private line: Line | undefined;
   /** Known from the first renewal on: most calls are over before it, and a clock is dear. */
-  #heldSince: number | undefined;
-  #leaseEnds: number | undefined;
+  private heldSince: number | undefined;
+  private leaseEnds: number | undefined;
   /** Made for those who ask: most calls end before anybody does. */
-  #lost: AbortController | undefined;
-  #isLost: boolean = false;
-  #ended: Awaitable<TransitionResult> | undefined;
+  private lostSignal: AbortController | undefined;
+  private isLost: boolean = false;
+  private ended: Awaitable<TransitionResult> | undefined;
 
   constructor(host: CallHost, { wish, decision, fence, session, line }: HeldSession, place: number) {
     this.key = wish.key;
@@ -74,8 +74,8 @@ export class LeasedCall implements GateCall {
     this.wish = wish;
     this.session = session;
     this.place = place;
-    this.#host = host;
-    this.#line = line;
+    this.host = host;
+    this.line = line;
   }
 
   get token(): CallToken {
@@ -83,9 +83,9 @@ export class LeasedCall implements GateCall {
   }
 
   get lost(): AbortSignal {
-    this.#lost ??= new AbortController();
-    if (this.#isLost) this.#abort();
-    return this.#lost.signal;
+    this.lostSignal ??= new AbortController();
+    if (this.isLost) this.abort();
+    return this.lostSignal.signal;
   }
 
   async commit(result?: unknown): Promise<TransitionResult> {
@@ -93,14 +93,14 @@ export class LeasedCall implements GateCall {
   }
 
   settle(result?: unknown): Awaitable<TransitionResult> {
-    this.#ended ??= this.#commit(result);
-    return this.#ended;
+    this.ended ??= this.commitNow(result);
+    return this.ended;
   }
 
   async rollback(reason: string): Promise<void> {
-    this.#ended ??= this.#rollback(reason);
+    this.ended ??= this.rollbackNow(reason);
     try {
-      await this.#ended;
+      await this.ended;
     } catch {
       // Of a commit that failed, its caller knows.
     }
@@ -108,59 +108,59 @@ export class LeasedCall implements GateCall {
 
   /** Ends its turn; a second time there is none to end. */
   leave(): void {
-    const line = this.#line;
+    const line = this.line;
     if (line === undefined) return;
-    this.#line = undefined;
-    this.#host.leave(line);
+    this.line = undefined;
+    this.host.leave(line);
   }
 
   /** Lengthens the lease. A store that fails is asked again the next time, until the lease has run out. */
   async renew(): Promise<void> {
-    const { store, leaseMs, maxHoldMs, now, onError } = this.#host;
+    const { store, leaseMs, maxHoldMs, now, onError } = this.host;
     // Whoever was told that the lease is gone must be able to rely on it.
-    if (this.#isLost) return;
+    if (this.isLost) return;
     const asked = now();
-    this.#heldSince ??= asked;
+    this.heldSince ??= asked;
     // The first renewal comes within a third of the lease.
-    this.#leaseEnds ??= asked + (leaseMs * 2) / 3;
-    let kept = asked < this.#heldSince + maxHoldMs;
+    this.leaseEnds ??= asked + (leaseMs * 2) / 3;
+    let kept = asked < this.heldSince + maxHoldMs;
     try {
       kept &&= await store.renew(this.key, this.fence, leaseMs);
-      if (kept) this.#leaseEnds = asked + leaseMs;
+      if (kept) this.leaseEnds = asked + leaseMs;
     } catch (error) {
       onError(error);
-      kept = now() < this.#leaseEnds;
+      kept = now() < this.leaseEnds;
     }
-    if (kept || this.#ended) return;
-    this.#isLost = true;
+    if (kept || this.ended) return;
+    this.isLost = true;
     this.leave();
-    if (this.#lost) this.#abort();
+    if (this.lostSignal) this.abort();
   }
 
-  #commit(result: unknown): Awaitable<TransitionResult> {
-    const { model, store, now } = this.#host;
+  private commitNow(result: unknown): Awaitable<TransitionResult> {
+    const { model, store, now } = this.host;
     const before = this.session.snapshot;
     try {
       const event = this.wish.eventFor(result);
       const step: GateStep = event ? model.step(before, event, now()) : { snapshot: before };
       const outcome = store.commit(this.key, this.fence, step.snapshot);
-      if ('kind' in outcome) return this.#committed(outcome, step, event);
+      if ('kind' in outcome) return this.committed(outcome, step, event);
       return (
         Promise.resolve(outcome)
           // A commit is idempotent by its fence, so one whose answer was lost is asked again.
           .catch(() => store.commit(this.key, this.fence, step.snapshot))
-          .then((answer) => this.#committed(answer, step, event))
-          .catch((cause) => this.#notRecorded(result, cause))
+          .then((answer) => this.committed(answer, step, event))
+          .catch((cause) => this.notRecorded(result, cause))
       );
     } catch (cause) {
-      return this.#notRecorded(result, cause);
+      return this.notRecorded(result, cause);
     }
   }
 
-  #committed(outcome: CommitOutcome, step: GateStep, event: GateEvent | undefined): TransitionResult {
+  private committed(outcome: CommitOutcome, step: GateStep, event: GateEvent | undefined): TransitionResult {
     // Whatever else a store may answer is not a commit.
     if (outcome.kind !== 'committed') throw new Error('its lease had ended');
-    const { onEnd, onError } = this.#host;
+    const { onEnd, onError } = this.host;
     if (step.effects) attempt(step.effects, onError);
     const { snapshot: after } = step;
     try {
@@ -172,11 +172,11 @@ export class LeasedCall implements GateCall {
     return moved(this.session.snapshot, after);
   }
 
-  async #notRecorded(result: unknown, cause: unknown): Promise<never> {
+  private async notRecorded(result: unknown, cause: unknown): Promise<never> {
     const { snapshot: before, version } = this.session;
-    await this.#release();
+    await this.release();
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#host.onEnd(this, { kind: 'lost', event: undefined, reason, after: before, version });
+    this.host.onEnd(this, { kind: 'lost', event: undefined, reason, after: before, version });
     throw new EffectNotRecordedError(
       `Tool ${this.tool} took effect, but the session did not move out of state ${before.state}: ${reason}. Check the effect, then force the session.`,
       result,
@@ -184,23 +184,23 @@ export class LeasedCall implements GateCall {
     );
   }
 
-  async #rollback(reason: string): Promise<TransitionResult> {
-    await this.#release();
+  private async rollbackNow(reason: string): Promise<TransitionResult> {
+    await this.release();
     const { snapshot, version } = this.session;
-    this.#host.onEnd(this, { kind: 'rolled_back', event: undefined, reason, after: snapshot, version });
+    this.host.onEnd(this, { kind: 'rolled_back', event: undefined, reason, after: snapshot, version });
     return moved(snapshot, snapshot);
   }
 
-  async #release(): Promise<void> {
+  private async release(): Promise<void> {
     try {
-      await this.#host.store.release(this.key, this.fence);
+      await this.host.store.release(this.key, this.fence);
     } catch (error) {
-      this.#host.onError(error);
+      this.host.onError(error);
     }
   }
 
-  #abort(): void {
-    this.#lost?.abort(new Error(`The lease of tool ${this.tool} on its session is gone.`));
+  private abort(): void {
+    this.lostSignal?.abort(new Error(`The lease of tool ${this.tool} on its session is gone.`));
   }
 }
 
