@@ -9,6 +9,7 @@ import { mcpEraCacheKey } from '../key.js';
 import { serverInfoFromDiscover } from '../message.js';
 import type { EraResolution, EraResolver } from '../resolver.js';
 import { StdioTransport } from '../stdio-transport.js';
+import { setTimer } from '../timer.js';
 import { askTransport, exitOf, PROBE_ID_PREFIX, probeTransport } from '../transport.js';
 import type { MCPTransportUnion, McpEra, McpEraProbe, McpEraProbeAnswer } from '../types.js';
 import type { EraEvidence, UndeterminedReason } from '../verdict.js';
@@ -110,18 +111,26 @@ async function endSession(
   session: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const leaving = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  // Not AbortSignal.timeout within AbortSignal.any: Node 20 collects the former as garbage before it fires.
+  const stop = new AbortController();
+  const giveUp = (): void => stop.abort();
+  if (signal?.aborted) giveUp();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  const cancelTimer = setTimer(giveUp, timeoutMs);
   try {
     const response = await fetch(url, {
       method: 'DELETE',
       headers: { ...headers, 'mcp-session-id': session },
       // Another address must not be sent these headers.
       redirect: 'manual',
-      signal: leaving,
+      signal: stop.signal,
     });
     await response.body?.cancel();
   } catch {
     // Whether it could be ended says nothing of the era.
+  } finally {
+    cancelTimer();
+    signal?.removeEventListener('abort', giveUp);
   }
 }
 
