@@ -24,7 +24,9 @@ export interface MermaidOptions {
  *
  * @throws `TypeError` for something that is neither a gate over a config nor one over a machine.
  * @example
+ * ```ts
  * toMermaid(gate, { current: gate.currentState });
+ * ```
  */
 export function toMermaid(gate: Drawable, options: MermaidOptions = {}): string {
   const root = rootOf(gate);

@@ -85,7 +85,7 @@ export interface GateModel {
   keyOf(snapshot: FsmSnapshot): string;
 }
 
-/** Anything with a model: a `StateMachineGate`, or a gate of `fsm-gate/xstate`. */
+/** Anything with a model: a `StateMachineGate`, or a gate of `@mcp-interlock/fsm-gate/xstate`. */
 export interface GateLike {
   readonly model: GateModel;
 }

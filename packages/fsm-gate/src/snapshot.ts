@@ -6,7 +6,7 @@ export interface FsmSnapshot {
   state: string;
   /** When the state last changed (of a new session: when it began), in milliseconds since the epoch. */
   updatedAt: number;
-  /** Set by gates of `fsm-gate/xstate` only: all that the machine needs to go on. */
+  /** Set by gates of `@mcp-interlock/fsm-gate/xstate` only: all that the machine needs to go on. */
   machine?: MachineMemo;
   /** Written by `createGateSessions` into a plain `load`/`save` store, which has no other place for it. */
   version?: number;

@@ -37,7 +37,7 @@ export function buildTable(config: FsmConfig): StateTable {
     const at = `states.${name}`;
     if (!isRecord(state)) refuse(at, 'must be an object, {} for a state without events');
     const foreign = NEEDS_XSTATE.find((key) => Object.hasOwn(state, key));
-    if (foreign) refuse(`${at}.${foreign}`, 'needs a whole machine; use machineGate of fsm-gate/xstate');
+    if (foreign) refuse(`${at}.${foreign}`, 'needs a whole machine; use machineGate of @mcp-interlock/fsm-gate/xstate');
     if (state.type !== undefined && state.type !== 'final') refuse(`${at}.type`, "can only be 'final'");
     if (state.on !== undefined && !isRecord(state.on)) refuse(`${at}.on`, "must be an object { EVENT: 'target' }");
     table.set(name, { name, final: state.type === 'final', next: new Map(), events: Object.keys(state.on ?? {}) });
@@ -47,10 +47,10 @@ export function buildTable(config: FsmConfig): StateTable {
     for (const event of row.events) {
       const at = `states.${row.name}.on.${event}`;
       if (event === '' || event.includes('*'))
-        refuse(at, 'must be an exact event name; wildcards need fsm-gate/xstate');
+        refuse(at, 'must be an exact event name; wildcards need @mcp-interlock/fsm-gate/xstate');
       const target: unknown = states[row.name]?.on?.[event];
       if (typeof target !== 'string')
-        refuse(at, 'must be the name of a state; guards and actions need fsm-gate/xstate');
+        refuse(at, 'must be the name of a state; guards and actions need @mcp-interlock/fsm-gate/xstate');
       const next = table.get(target) ?? refuse(at, `leads to ${unknownState(target, table)}`);
       if (!row.final) row.next.set(event, next);
     }

@@ -30,6 +30,30 @@ describe('the memory store', () => {
     expect((await store.reserve('held', aRequest('2'))).kind).toBe('held');
   });
 
+  it('stays quick and bounded where thousands of calls are in flight', async () => {
+    let looks = 0;
+    const now = () => {
+      looks += 1;
+      return 0;
+    };
+    const store = memoryGateStore({ maxSessions: 10, now });
+    const fences: number[] = [];
+    for (let at = 0; at < 5_000; at += 1) {
+      const outcome = await store.reserve(`${at}`, aRequest(`${at}`));
+      if (outcome.kind === 'granted') fences.push(outcome.fence);
+    }
+    expect(fences).toHaveLength(5_000);
+    // Each looks at a few of the others, not at all of them.
+    expect(looks).toBeLessThan(5_000 * 50);
+    for (const [at, fence] of fences.entries()) {
+      expect(await store.commit(`${at}`, fence, { state: 'moved', updatedAt: 1 })).toMatchObject({ kind: 'committed' });
+    }
+    await write(store, 'next');
+    let kept = 0;
+    for (let at = 0; at < 5_000; at += 1) if (await store.read(`${at}`)) kept += 1;
+    expect(kept).toBe(9);
+  });
+
   it('does not grow by sessions that are only read or refused', async () => {
     const store = memoryGateStore({ maxSessions: 2 });
     await write(store, 'kept');

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { setup } from 'xstate';
 import type { AuditRecord } from '../src/audit/index.js';
 import {
   EffectNotRecordedError,
@@ -16,6 +18,7 @@ import {
   type SessionChange,
   type StoreChange,
 } from '../src/sessions/index.js';
+import { machineGate } from '../src/xstate.js';
 import { aCheckoutGate, aClock, aStateStore, deferred, settled } from './helpers.js';
 
 const TOOLS = ['cart_add_item', 'cart_checkout', 'cart_pay', 'cart_view', 'search'];
@@ -496,6 +499,35 @@ describe('an integration that counts microseconds', () => {
   });
 });
 
+describe('a call that is printed', () => {
+  const SHOWN = {
+    key: 'ann',
+    tool: 'go',
+    fence: 1,
+    decision: { kind: 'allowed', tool: 'go', state: 'x', events: ['GO'] },
+  };
+
+  it('shows neither its arguments nor the context of its session nor the store, to JSON and to the console', async () => {
+    const machine = setup({}).createMachine({
+      context: { iban: 'DE02' },
+      initial: 'x',
+      states: { x: { on: { GO: 'y' } }, y: {} },
+    });
+    const memory = memoryGateStore();
+    const connection: Record<string, unknown> = { password: 'secret' };
+    connection.self = connection;
+    const sessions = createGateSessions({
+      gate: machineGate(machine).bindTool('go', 'x', 'GO'),
+      store: { ...memory, connection } as GateStore,
+    });
+    const admission = await sessions.reserve('ann', 'go', { card: '4111' });
+    expect(JSON.parse(JSON.stringify(admission))).toEqual({ kind: 'admitted', call: SHOWN });
+    const printed = inspect(admission, { depth: 10 });
+    expect(printed).toContain('fence: 1');
+    expect(printed).not.toMatch(/4111|DE02|secret/);
+  });
+});
+
 describe('a store that fails', () => {
   it('at the commit: it is tried again, and then the error says that the effect happened', async () => {
     const { sessions, store, records } = aShop();
@@ -827,6 +859,18 @@ describe('listeners', () => {
     expect(seen).toEqual(['has_items']);
     await settled();
     expect(errors).toHaveLength(2);
+  });
+
+  it('hear that a session which ends is at its beginning again, and only if it was not', async () => {
+    const { sessions } = aShop();
+    const heard: SessionChange[] = [];
+    sessions.onChange('ann', (change) => heard.push(change));
+    await inState(sessions, 'ann', 'has_items');
+    await sessions.end('ann');
+    await sessions.end('ann');
+    expect(heard.slice(1)).toEqual([
+      { key: 'ann', previousState: 'has_items', currentState: 'empty', version: 0, visibleChanged: true, local: true },
+    ]);
   });
 
   it('of a session go with the session', async () => {

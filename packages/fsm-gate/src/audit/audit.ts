@@ -57,7 +57,7 @@ export const GENESIS: string = '0'.repeat(64);
  *
  * @example
  * ```ts
- * const chain = createAuditChain({ key: process.env.AUDIT_KEY, write: (record) => appendFile(file, `${JSON.stringify(record)}\n`) });
+ * const chain = createAuditChain({ key: process.env.AUDIT_KEY ?? '', write: (record) => appendFile(file, `${JSON.stringify(record)}\n`) });
  * const sessions = createGateSessions({ gate, onDecision: chain.append });
  * ```
  * @throws `GateError` `ARGUMENT_INVALID` for a key that is too short.

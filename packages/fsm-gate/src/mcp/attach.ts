@@ -64,9 +64,11 @@ export interface AttachedGate {
  *
  * @throws `GateAttachError` where the gate would not protect: `NOT_A_SERVER`, `UNSUPPORTED_SDK`, `ALREADY_ATTACHED`, `OPTION_INVALID`.
  * @example
+ * ```ts
  * const sessions = createGateSessions({ gate });
  * attachGate(server, sessions);
  * await server.connect(transport);
+ * ```
  */
 export function attachGate(
   server: AttachableServer,

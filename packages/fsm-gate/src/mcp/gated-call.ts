@@ -173,7 +173,7 @@ function refusalOf(error: unknown, { facts, boundAs }: PendingCall, { onError }:
   const [tool = ''] = boundAs;
   if (error instanceof StateKeyError) return { kind: 'refused', reason: 'bad_key', tool, detail: error.message };
   // The client cancelled while it waited for the session: nobody is there to be told.
-  if (facts.signal?.aborted === true) throw error;
+  if (facts.signal?.aborted === true && error === facts.signal.reason) throw error;
   onError(error);
   return { kind: 'refused', reason: 'unavailable', tool };
 }

@@ -43,8 +43,10 @@ const MIN_KEY_BYTES = 32;
 /**
  * @throws `GateAttachError` (`OPTION_INVALID`) for a key that is too short or an option that makes no sense.
  * @example
- * const baskets = createStateHandles({ key: process.env.HANDLE_KEY, purpose: 'basket' });
+ * ```ts
+ * const baskets = createStateHandles({ key: process.env.HANDLE_KEY ?? '', purpose: 'basket' });
  * const basket_id = await baskets.mint({ principal: 'ada' });
+ * ```
  */
 export function createStateHandles(options: StateHandlesOptions): StateHandles {
   const secrets = secretsOf(options.key);

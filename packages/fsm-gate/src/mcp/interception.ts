@@ -56,7 +56,7 @@ export function interceptRequests(server: ProtocolServer, interceptors: Intercep
     throw new GateAttachError(
       'ALREADY_ATTACHED',
       'This server has a gate already. A second one would not see what the first refused: attach one gate, and put two ' +
-        'workflows into one machine with parallel states (fsm-gate/xstate).',
+        'workflows into one machine with parallel states (@mcp-interlock/fsm-gate/xstate).',
     );
   }
   if (!(handlers instanceof Map) || !isConsulted(server, handlers)) throw unsupportedSdk();

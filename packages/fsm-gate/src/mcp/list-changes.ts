@@ -62,18 +62,23 @@ export class ConnectionChanges {
   /** The client saw a list (`undefined`: none yet, but its session stands so) with these names closed. */
   shown(key: string, list: GatedList | undefined, closed: ReadonlySet<string>): void {
     this.#shown.set(key, afterShowing(this.#shown.get(key), list, closed));
-    if (this.#unsubscribe.has(key)) return;
     const [oldest] = this.#unsubscribe.keys();
-    if (oldest !== undefined && this.#unsubscribe.size >= MAX_KEYS) this.#forget(oldest);
-    const unsubscribe = this.#options.sessions.onChange(key, (change) => {
-      if (change.visibleChanged) this.#options.coalescer.schedule(key, () => void this.#flush(key));
-    });
-    this.#unsubscribe.set(key, unsubscribe);
+    if (oldest !== undefined && this.#unsubscribe.size >= MAX_KEYS && !this.#unsubscribe.has(key)) this.#forget(oldest);
+    this.#follow(key);
   }
 
   /** The connection is gone: nothing more is sent. */
   stop(): void {
     for (const key of [...this.#unsubscribe.keys()]) this.#forget(key);
+  }
+
+  /** Anew each time: the application may have ended the session meanwhile, and its listeners went with it. */
+  #follow(key: string): void {
+    this.#unsubscribe.get(key)?.();
+    const unsubscribe = this.#options.sessions.onChange(key, (change) => {
+      if (change.visibleChanged) this.#options.coalescer.schedule(key, () => void this.#flush(key));
+    });
+    this.#unsubscribe.set(key, unsubscribe);
   }
 
   #forget(key: string): void {
@@ -87,6 +92,7 @@ export class ConnectionChanges {
       const closed = await closedNow(this.#options.sessions, key);
       const shown = this.#shown.get(key);
       if (shown === undefined) return;
+      this.#follow(key);
       this.#shown.set(key, { tools: closed, prompts: closed, resources: closed });
       for (const list of staleLists(shown, closed)) await this.#send(list);
     } catch (error) {

@@ -50,6 +50,7 @@ interface Entry<Options> {
 
 /**
  * @example
+ * ```ts
  * const handlers = createPrincipalHandlers({
  *   create: (bus, listeners) =>
  *     createMcpHandler(
@@ -62,6 +63,7 @@ interface Entry<Options> {
  *     ),
  * });
  * export default { fetch: (request) => handlers.fetch(request, { authInfo: authenticate(request) }) };
+ * ```
  */
 export function createPrincipalHandlers<Options extends object>(
   options: PrincipalHandlersOptions<Options>,

@@ -45,8 +45,10 @@ export function principalKey(principal: string): string {
  * 2026-07-28 protocol to keep state across calls. Every bound tool must have the argument in its schema.
  *
  * @example
- * const handles = createStateHandles({ key: process.env.HANDLE_KEY, purpose: 'basket' });
+ * ```ts
+ * const handles = createStateHandles({ key: process.env.HANDLE_KEY ?? '', purpose: 'basket' });
  * attachGate(server, sessions, { stateKey: stateKeyOfArgument('basket_id', handles) });
+ * ```
  */
 export function stateKeyOfArgument(argument: string, handles: StateHandles): StateKeyResolver {
   return async (request) => {

@@ -82,6 +82,11 @@ export class LeasedCall implements GateCall {
     return { key: this.key, tool: this.tool, fence: this.fence };
   }
 
+  /** What a log may show: without the arguments, the session's context, and the store behind it. */
+  toJSON(): CallToken & Pick<GateCall, 'decision'> {
+    return { ...this.token, decision: this.decision };
+  }
+
   get lost(): AbortSignal {
     this.lostSignal ??= new AbortController();
     if (this.isLost) this.abort();
@@ -203,6 +208,11 @@ export class LeasedCall implements GateCall {
     this.lostSignal?.abort(new Error(`The lease of tool ${this.tool} on its session is gone.`));
   }
 }
+
+// The name by which Node's `console.log` asks. A class with a computed member cannot be declared under `isolatedDeclarations`.
+Object.defineProperty(LeasedCall.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: LeasedCall.prototype.toJSON,
+});
 
 function attempt(effects: () => void, onError: (error: unknown) => void): void {
   try {

@@ -29,6 +29,9 @@ interface Lease {
   until: number;
 }
 
+/** How many held sessions are passed over to make room for one; what is kept beyond the bound meanwhile goes with the next ones. */
+const MOST_PASSED = 16;
+
 /** The default store of `createGateSessions`: one process, nothing survives it. */
 export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore {
   const { maxSessions = 10_000, ttlMs = Number.POSITIVE_INFINITY, now = Date.now } = options;
@@ -127,10 +130,19 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   }
 
   function makeRoom(): void {
+    if (slots.size < maxSessions && !expires) return;
+    let passed = 0;
     for (const [key, slot] of slots) {
-      if (held(slot)) continue;
-      if (slots.size < maxSessions && !stale(slot)) return;
+      if (!held(slot)) {
+        if (slots.size < maxSessions && !stale(slot)) return;
+        slots.delete(key);
+        continue;
+      }
+      // It is in use. Were it passed over where it lies, each new session would pass over all that are held.
       slots.delete(key);
+      slots.set(key, slot);
+      passed += 1;
+      if (passed === MOST_PASSED) return;
     }
   }
 

@@ -21,7 +21,7 @@ export interface GateTimers {
 
 /** Options of `createGateSessions`. */
 export interface GateSessionsOptions {
-  /** The gate: a `StateMachineGate` or a gate of `fsm-gate/xstate`. Its own current state is not used. */
+  /** The gate: a `StateMachineGate` or a gate of `@mcp-interlock/fsm-gate/xstate`. Its own current state is not used. */
   readonly gate: GateLike;
   /** Where sessions live. Default: `memoryGateStore()`. A plain `load`/`save` store is serialised in this process, no more. */
   readonly store?: GateStore | FsmStateStore;
@@ -176,7 +176,7 @@ export interface GateSessions {
   reset(key: string, note: OperatorNote): Promise<SessionView>;
   /** Into a given state, whoever holds the session; audited. */
   force(key: string, state: string | FsmSnapshot, note: OperatorNote): Promise<SessionView>;
-  /** The session is over: its slot and its listeners are freed. */
+  /** The session is over: its listeners hear that it is at its beginning again, then they and its slot are freed. */
   end(key: string): Promise<void>;
   /** Called after each change of any session, or of one; a listener that throws disturbs nobody. Returns the unsubscribe function. */
   onChange(listener: (change: SessionChange) => void): () => void;

@@ -159,13 +159,16 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     async end(key) {
       const last = await lastKnown(key);
       await store.delete(key);
-      reporter.forget(key);
+      const before = last?.snapshot;
       reporter.record({
         kind: 'ended',
         session: key,
-        state: last?.snapshot.state ?? UNREADABLE,
+        state: before?.state ?? UNREADABLE,
         version: last?.version ?? 0,
       });
+      // Who still looks at it finds it at its beginning.
+      reporter.moved({ key, before, after: model.start(now()), version: 0, local: true });
+      reporter.forget(key);
     },
 
     onChange: reporter.onChange,

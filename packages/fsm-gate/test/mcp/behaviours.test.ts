@@ -224,6 +224,22 @@ describe.each(KINDS.filter(({ notifies }) => notifies))('list_changed with $name
     expect(await client.listTools()).toEqual(OPEN_WITH_ITEMS);
   });
 
+  test('reaches the client whose session the application ended, and goes on with the next session of that key', async () => {
+    const shop = openShop();
+    const client = await serve(kind, shop, HIDE);
+    await client.listTools();
+    await client.call('cart_add_item');
+    shop.timers.run();
+    await client.untilChanges(1);
+    await shop.sessions.end(shop.decisions[0]!.session);
+    shop.timers.run();
+    await client.untilChanges(2);
+    await client.call('cart_add_item');
+    expect(shop.timers.pending).toBe(1);
+    shop.timers.run();
+    await client.untilChanges(3);
+  });
+
   test('reaches a client that never listed', async () => {
     const shop = openShop();
     const client = await serve(kind, shop, HIDE);

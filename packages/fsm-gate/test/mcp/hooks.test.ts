@@ -14,11 +14,12 @@ import {
   attachGate,
   firstStateKey,
   principalKey,
+  type RequestFacts,
   stateKeyOfPrincipal,
   stateKeyOfSession,
   subjectOf,
 } from '../../src/mcp.js';
-import type { Running, ServerKind } from './harness.js';
+import { deferred, type Running, type ServerKind } from './harness.js';
 import { openShop, TOOLS } from './shop.js';
 import { V1_KINDS } from './v1.js';
 import { V2_KINDS } from './v2.js';
@@ -86,6 +87,34 @@ describe.each(KINDS)('what the application gives to $name', (kind) => {
     expect(await client.call('cart_add_item')).toMatchObject({ isError: false });
     const owner = kind.stateOf === 'principal' ? principalKey('ada') : /^(session|connection):/;
     expect(shop.decisions[0]!.session).toMatch(owner);
+  });
+});
+
+describe.each(KINDS.filter(({ stateOf }) => stateOf === 'connection'))('a connection of $name', (kind) => {
+  test('what fails while the client cancels is told to onError all the same', async () => {
+    const shop = openShop();
+    const asked = deferred<void>();
+    const failed = deferred<void>();
+    const stateKey = ({ signal }: RequestFacts) =>
+      new Promise<string>((_resolve, reject) => {
+        const fail = () => reject(new Error('secret-host is down'));
+        if (signal?.aborted) return fail();
+        signal?.addEventListener('abort', fail);
+        asked.resolve();
+      });
+    const onError = (error: unknown) => {
+      shop.errors.push(error);
+      failed.resolve();
+    };
+    running = await kind.start(shop.spec({ attach: { stateKey, onError, listing: 'static' } }));
+    const client = await running.connect();
+    const controller = new AbortController();
+    const call = client.call('cart_add_item', {}, { signal: controller.signal }).catch(() => 'cancelled');
+    await asked.promise;
+    controller.abort();
+    await call;
+    await failed.promise;
+    expect(shop.errors.map(String)).toEqual(['Error: secret-host is down']);
   });
 });
 
