@@ -16,7 +16,7 @@ export function newAgentRunId(): string {
   }
   throw new RunStoreError(
     'UNSUPPORTED',
-    'This runtime has neither crypto.randomUUID nor crypto.getRandomValues, and a guessable run id would let anyone resume the run. Pass an id from a secure source.',
+    'This runtime has no crypto.getRandomValues, and whoever guesses a run id can resume the run. Pass an id from a secure source.',
   );
 }
 

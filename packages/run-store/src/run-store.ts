@@ -5,11 +5,11 @@ import { type ClaimResult, type ClaimRunOptions, claimRun, readOutcome } from '.
 import {
   demandScope,
   type EngineContext,
+  lookAt,
   type OpenedRun,
   openRun,
   pauseOf,
   readFailure,
-  reading,
   writeFailure,
   writing,
 } from './engine/context.js';
@@ -172,15 +172,8 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     const token = checkToken(options.token) ?? this.#context.newToken();
     const { retainMs, ttlMs } = times;
     let ifStamp: Uint8Array | undefined;
-    if (options.scope !== undefined) {
-      const bytes = await reading('consume', () => backend.get(key));
-      ifStamp = NO_STAMP;
-      if (bytes !== null) {
-        const run = await openRun(this.#context, key, bytes);
-        demandScope(this.#context, key, run, options.scope);
-        ifStamp = run.stamp;
-      }
-    }
+    if (options.scope !== undefined)
+      ifStamp = (await lookAt(this.#context, 'consume', key, options.scope))?.stamp ?? NO_STAMP;
     let bytes: Uint8Array | null;
     try {
       bytes = await backend.take(key, { token, retainMs, ttlMs, ifStamp });
@@ -235,10 +228,8 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     let index: PutOptions['index'];
     let ifStamp: Uint8Array | undefined;
     if (scope !== undefined || indexing !== 'off') {
-      const bytes = await reading('touch', () => backend.get(key));
-      if (bytes === null) return false;
-      const run = await openRun(this.#context, key, bytes);
-      if (scope !== undefined) demandScope(this.#context, key, run, scope);
+      const run = await lookAt(this.#context, 'touch', key, scope);
+      if (run === undefined) return false;
       ifStamp = run.stamp;
       const kind = kindOf(run.state);
       index = await indexEntryOf(this.#context, { runId, scope: run.scope, kind, storedAt: run.storedAt });
@@ -255,10 +246,8 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     const key = await this.#key(runId);
     let ifStamp: Uint8Array | undefined;
     if (options.scope !== undefined) {
-      const bytes = await reading('cancel', () => backend.get(key));
-      if (bytes === null) return false;
-      const run = await openRun(this.#context, key, bytes);
-      demandScope(this.#context, key, run, options.scope);
+      const run = await lookAt(this.#context, 'cancel', key, options.scope);
+      if (run === undefined) return false;
       // Another principal may store a run of the same id before this one is removed.
       ifStamp = run.stamp;
     }

@@ -1,5 +1,5 @@
 /** `@mcp-interlock/run-store/sqlite`: paused runs in a file, with libsql, better-sqlite3 or node:sqlite. */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { RunStoreError } from './errors.js';
 import { type SqliteRunBackend, sqliteRunBackend } from './sql/sqlite-backend.js';
 import type { SqliteDatabase } from './sql/sqlite-database.js';
@@ -11,7 +11,7 @@ export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sql/sqlite-
 export interface OpenSqliteOptions {
   /**
    * File of the database; `':memory:'` for one that dies with the process. If it is missing it is made, and only its
-   * owner may read it (0600), which holds for the `-wal` and `-shm` beside it too.
+   * owner may read it (0600), which holds for the `-wal` and `-shm` beside it too. The mode of one that exists is kept.
    */
   readonly path: string;
   /** How long a write waits for another process' write, in milliseconds. Default 5,000. */
@@ -23,7 +23,7 @@ export interface OpenSqliteOptions {
 /**
  * Opens a file with libsql, which installs without a compiler, in WAL mode with a sync at every commit.
  *
- * Throws `PEER_MISSING` when libsql is not installed, `BACKEND_UNAVAILABLE` when the file cannot be opened or is no
+ * Throws `INVALID_OPTION` for a path that is none, `PEER_MISSING` when libsql is not installed, `BACKEND_UNAVAILABLE` when the file cannot be opened or is no
  * database of runs; it is left as it is.
  *
  * @example
@@ -32,7 +32,8 @@ export interface OpenSqliteOptions {
 export async function openSqlite(
   options: OpenSqliteOptions,
 ): Promise<{ readonly backend: SqliteRunBackend; readonly database: SqliteDatabase; close(): void }> {
-  const { path, busyTimeoutMs = 5_000, tablePrefix, now } = options;
+  const { busyTimeoutMs = 5_000, tablePrefix, now } = options;
+  const path = checkPath(options.path);
   const { default: Database } = await import('libsql').catch((cause: unknown) => {
     throw new RunStoreError(
       'PEER_MISSING',
@@ -55,9 +56,21 @@ export async function openSqlite(
   }
 }
 
+/** SQLite takes what begins as a URL for one: for another file than the one that was made for its owner, or none. */
+function checkPath(path: unknown): string {
+  if (typeof path === 'string' && path !== '' && (path === ':memory:' || !/^[a-z][a-z0-9+.-]+:/i.test(path)))
+    return path;
+  throw new RunStoreError(
+    'INVALID_OPTION',
+    "The option `path` must be the path of a file as text, or ':memory:'. For a URL (file:, libsql:) open the database yourself and use sqliteRunBackend({ database }).",
+  );
+}
+
 /** SQLite would make it readable for all, and gives its helpers the mode that it finds. */
 function makeForOwner(path: string): void {
-  closeSync(openSync(path, 'a', 0o600));
+  const present = statSync(path, { throwIfNoEntry: false });
+  if (present === undefined) closeSync(openSync(path, 'a', 0o600));
+  else if (!present.isFile()) throw new Error('it is no file'); // A pipe would hold the process for ever.
 }
 
 function unopenable(path: string, cause: unknown): RunStoreError {

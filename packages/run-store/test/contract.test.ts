@@ -154,6 +154,32 @@ describe('a cached store', () => {
     expect(answers.filter((answer) => answer !== null)).toHaveLength(1);
   });
 
+  it.each(['cancel', 'touch', 'consume'] as const)(
+    'a %s with a scope leaves the run that another process stored between the look and the write',
+    async (act) => {
+      const cache = new TakingCache();
+      const store = new CachedAgentRunStore({ cache });
+      const [ann, bob] = [
+        { tenant: 'acme', principal: 'ann' },
+        { tenant: 'acme', principal: 'bob' },
+      ];
+      const elsewhere = new CachedAgentRunStore({ cache: Object.assign(new MapCache(), { entries: cache.entries }) });
+      await store.store('run-1', aPausedRun(), { scope: ann });
+      const { get } = cache;
+      let looks = 0;
+      cache.get = async <T>(key: string): Promise<T | null> => {
+        const seen = await get.call(cache, key);
+        looks += 1;
+        // The engine has looked at the scope, the driver at the stamp; whatever comes next writes.
+        if (looks === 2) await elsewhere.store('run-1', aPausedRun({ meta: 'bob' }), { scope: bob });
+        return seen as T | null;
+      };
+      expect([false, null]).toContain(await store[act]('run-1', { scope: ann }));
+      expect(looks).toBeGreaterThan(1);
+      expect(await elsewhere.load('run-1', { scope: bob })).toEqual(aPausedRun({ meta: 'bob' }));
+    },
+  );
+
   it('refuses a cache without take where atomic is required', () => {
     const required = { cache: new MapCache(), requireAtomic: true };
     expect(() => new CachedAgentRunStore(required)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AgentRunState, createRunStore } from '../src/index.js';
+import { type AgentRunState, createRunStore, newAgentRunId } from '../src/index.js';
 import { openSqlite } from '../src/sqlite.js';
 import { aPausedRun } from './support/runs.js';
 
@@ -20,6 +21,54 @@ describe('openSqlite', () => {
     const files = readdirSync(folder).sort();
     expect(files).toEqual(['runs.db', 'runs.db-shm', 'runs.db-wal']);
     for (const file of files) expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o600]);
+    close();
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'makes it for its owner behind a link too, and keeps the mode of a file that is there',
+    async () => {
+      symlinkSync(join(folder, 'target.db'), join(folder, 'link.db'));
+      writeFileSync(join(folder, 'shared.db'), '', { mode: 0o640 });
+      for (const name of ['link.db', 'shared.db']) {
+        const { close } = await openSqlite({ path: join(folder, name) });
+        close();
+      }
+      const modeOf = (name: string): number => statSync(join(folder, name)).mode & 0o777;
+      expect([modeOf('target.db'), modeOf('shared.db')]).toEqual([0o600, 0o640]);
+    },
+  );
+
+  it.each(['file:runs.db', 'libsql://example.com', '', undefined, new URL('file:///runs.db')])(
+    'says that %s is no path, and makes nothing',
+    async (path) => {
+      await expect(openSqlite({ path: path as string })).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(/`path` must be the path of a file/),
+      });
+    },
+  );
+
+  it.skipIf(process.platform === 'win32')('says of a pipe that it is no file, and does not wait for it', async () => {
+    const path = join(folder, 'pipe');
+    execFileSync('mkfifo', [path]);
+    await expect(openSqlite({ path })).rejects.toMatchObject({
+      code: 'BACKEND_UNAVAILABLE',
+      message: expect.stringMatching(/pipe" cannot be opened: it is no file/),
+    });
+  });
+
+  it('says of a disk that is full that it is full, whatever step meets it', async () => {
+    const { backend, database, close } = await openSqlite({ path: join(folder, 'runs.db') });
+    const runs = createRunStore<string>({ backend, compression: 'none' });
+    database.exec('PRAGMA max_page_count = 14');
+    for (const ifAbsent of [false, true]) {
+      await expect(runs.store(newAgentRunId(), 'x'.repeat(200_000), { ifAbsent })).rejects.toMatchObject({
+        code: 'BACKEND_REFUSED',
+        message: expect.stringContaining('full'),
+      });
+    }
+    await runs.store('small', 'x', { ifAbsent: true });
+    expect(await runs.consume('small')).toBe('x');
     close();
   });
 

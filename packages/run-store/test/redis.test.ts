@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { newAgentRunId } from '../src/index.js';
-import { RedisAgentRunStore, type RedisClient } from '../src/redis.js';
+import { RedisAgentRunStore, type RedisClient, type RedisPipeline } from '../src/redis.js';
 import { aPausedRun } from './support/runs.js';
 
 const url = inject('redisUrl');
@@ -43,6 +43,22 @@ describe.skipIf(url === undefined)('a store on Redis', () => {
       },
     ],
     [
+      'ioredis 6 with numbers as text',
+      () => {
+        const client = new Redis(url!, { stringNumbers: true });
+        clients.push(client);
+        return client;
+      },
+    ],
+    [
+      'ioredis 5 with numbers as text',
+      () => {
+        const client = new Redis5(url!, { stringNumbers: true });
+        clients.push(client);
+        return client;
+      },
+    ],
+    [
       'ioredis 5',
       () => {
         const client = new Redis5(url!);
@@ -57,12 +73,19 @@ describe.skipIf(url === undefined)('a store on Redis', () => {
     await store.store(id, aPausedRun(), { scope });
     expect(await store.load(id)).toEqual(aPausedRun());
     expect((await store.list({ tenant: id })).runs).toMatchObject([{ runId: id, scope, status: 'waiting' }]);
+    await expect(store.store(id, aPausedRun(), { scope, ifAbsent: true })).rejects.toMatchObject({
+      code: 'RUN_EXISTS',
+    });
+    expect(await store.touch(id, { scope, ttlSeconds: 900 })).toBe(true);
+    const [listed] = (await store.list({ tenant: id })).runs;
+    expect(listed?.expiresInSeconds).toBeGreaterThan(600);
     const claimed = await store.claim(id, { leaseMs: 60_000, owner: 'w' });
     if (claimed.kind !== 'claimed') throw new Error(claimed.kind);
     expect((await store.list({ tenant: id })).runs).toMatchObject([{ runId: id, status: 'claimed' }]);
     expect(await store.consume(id)).toBeNull();
     await claimed.claim.release();
-    expect(await store.resume(id, { approved: ['call_1'] }, scope)).toMatchObject({ kind: 'resumed' });
+    const partial = { mode: 'partial', by: 'ada' } as const;
+    expect(await store.resume(id, { approved: ['call_1'] }, scope, partial)).toMatchObject({ kind: 'resumed' });
     expect(await store.load(id)).toBeNull();
     expect((await store.list({ tenant: id })).runs).toEqual([]);
   });
@@ -186,6 +209,38 @@ describe.skipIf(url === undefined)('a store on Redis', () => {
     expect(await store.consume(id, { token })).toEqual(aPausedRun());
     expect(await client.pttl(copy)).toBeGreaterThan(0);
     expect(await client.pttl(copy)).toBeLessThanOrEqual(60_000);
+  });
+
+  it('never lists a run under the name of whoever touched the one before it', async () => {
+    const client = connect();
+    const store = new RedisAgentRunStore({ client, index: 'clear' });
+    const id = newAgentRunId();
+    const [ann, bob] = [
+      { tenant: id, principal: 'ann' },
+      { tenant: id, principal: 'bob' },
+    ];
+    await store.store(id, aPausedRun(), { scope: ann });
+    // Bob's run takes the place of Ann's right after hers was touched.
+    let writes = 0;
+    const pipeline = (commands: unknown[][]): RedisPipeline => ({
+      exec: async () => {
+        const replies = await client.pipeline(commands).exec();
+        writes += 1;
+        if (writes === 1) await store.store(id, aPausedRun({ meta: 'bob' }), { scope: bob });
+        return replies;
+      },
+    });
+    const racing: RedisClient = new Proxy(client, {
+      get: (target, name) => {
+        if (name === 'pipeline') return pipeline;
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    await new RedisAgentRunStore({ client: racing, index: 'clear' }).touch(id, { scope: ann });
+    expect(writes).toBeGreaterThan(1);
+    expect((await store.list(ann)).runs).toEqual([]);
+    expect((await store.list(bob)).runs).toMatchObject([{ runId: id, scope: bob }]);
   });
 
   it('says what Redis refused, without the payload that it refused', async () => {

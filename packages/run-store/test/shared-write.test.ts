@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { newAgentRunId } from '../src/index.js';
 import { createSharedWrite } from '../src/redis/shared-write.js';
 import { RedisAgentRunStore } from '../src/redis.js';
@@ -44,6 +44,42 @@ describe('a shared write', () => {
     stream.write('d');
     await turn();
     expect(writes).toEqual(['abc', 'd']);
+  });
+
+  it("lets go at the end of the turn also under a test's fake timers", async () => {
+    const { stream, writes } = aSocket();
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const share = createSharedWrite({ client: { stream }, isIdle: busy });
+    share('one');
+    stream.write('a');
+    vi.useRealTimers();
+    await turn();
+    expect(writes).toEqual(['a']);
+  });
+
+  it.each(['end', 'destroy'] as const)('leaves nothing held on a socket that is told to %s meanwhile', async (act) => {
+    const { stream, writes } = aSocket();
+    const share = createSharedWrite({ client: { stream }, isIdle: busy });
+    share('pair');
+    stream.write('a'.repeat(100_000));
+    stream[act]();
+    share('pair'); // Much is in hand: it would write, were there a socket.
+    await turn();
+    expect(stream.writableCorked).toBe(0);
+    expect(writes.map(({ length }) => length)).toEqual(act === 'end' ? [100_000] : []);
+  });
+
+  it('leaves what somebody else has corked to them', async () => {
+    const { stream, writes } = aSocket();
+    const share = createSharedWrite({ client: { stream }, isIdle: busy });
+    stream.cork();
+    share('one');
+    stream.write('a');
+    await turn();
+    expect([writes, stream.writableCorked]).toEqual([[], 1]);
+    stream.uncork();
+    expect(writes).toEqual(['a']);
   });
 
   it('does not make a command wait that is alone', () => {

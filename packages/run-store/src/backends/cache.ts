@@ -19,7 +19,8 @@ interface Entry {
 
 /**
  * With `take` in the cache, a run is handed out once among all its clients; without, once within this process, where
- * read and delete are done one after the other for each key.
+ * read and delete are done one after the other for each key. That holds for `ifStamp` too. A `touch` with `take` holds the
+ * run for the moment: a consume of another process, just then, finds nothing.
  */
 export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
   const { cache, now = Date.now } = options;
@@ -41,19 +42,27 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
     await (ttlMs === undefined ? cache.set(key, text) : cache.set(key, text, Math.ceil(ttlMs / 1000)));
   }
 
-  async function readAndDelete(key: RunKey): Promise<Entry | null> {
-    if (cache.take !== undefined) {
-      const value = await cache.take<unknown>(key);
-      try {
-        return living(parseEntry(value), now());
-      } catch (error) {
-        await cache.set(key, value);
-        throw error;
-      }
+  /** Removes a run and answers with it; with a stamp, only the run that carries it. */
+  async function takeOut(key: RunKey, ifStamp: Uint8Array | undefined): Promise<Entry | null> {
+    if (cache.take === undefined) {
+      const entry = await read(key);
+      if (!isMeant(entry, ifStamp)) return null;
+      await cache.forget(key);
+      return entry;
     }
-    const entry = await read(key);
-    if (entry !== null) await cache.forget(key);
-    return entry;
+    if (ifStamp !== undefined && !isMeant(await read(key), ifStamp)) return null;
+    const value = await cache.take<unknown>(key);
+    let entry: Entry | null;
+    try {
+      entry = living(parseEntry(value), now());
+    } catch (error) {
+      await cache.set(key, value);
+      throw error;
+    }
+    if (entry === null || ifStamp === undefined || startsWith(entry.bytes, ifStamp)) return entry;
+    // Another process stored a new run between the look and the take.
+    await write(key, entry.bytes, remaining(entry, now()));
+    return null;
   }
 
   async function takeOnce(key: RunKey, { token, retainMs, ifStamp }: TakeOptions): Promise<Uint8Array | null> {
@@ -64,17 +73,8 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
     }
     const earlier = taken.get(copyName);
     if (earlier !== undefined) return earlier.bytes;
-    if (ifStamp !== undefined) {
-      const waiting = await read(key);
-      if (waiting === null || !startsWith(waiting.bytes, ifStamp)) return null;
-    }
-    const entry = await readAndDelete(key);
+    const entry = await takeOut(key, ifStamp);
     if (entry === null) return null;
-    if (ifStamp !== undefined && !startsWith(entry.bytes, ifStamp)) {
-      // Another process stored a new run between the look and the take.
-      await write(key, entry.bytes, remaining(entry, now()));
-      return null;
-    }
     taken.set(copyName, { bytes: entry.bytes, expiresAt: now() + retainMs, wouldExpireAt: entry.expiresAt });
     return entry.bytes;
   }
@@ -112,20 +112,17 @@ export function cacheRunBackend(options: CacheRunBackendOptions): RunBackend {
     touch: (key, { ttlMs, ifStamp }: TouchOptions) =>
       inOrder(key, async () => {
         // Where it can be, it is taken for the moment: rewriting a run that somebody consumes meanwhile would revive it.
-        const entry = await (cache.take === undefined ? read(key) : readAndDelete(key));
-        if (entry === null) return false;
-        const isMeant = ifStamp === undefined || startsWith(entry.bytes, ifStamp);
-        if (isMeant) await write(key, entry.bytes, ttlMs);
-        else if (cache.take !== undefined) await write(key, entry.bytes, remaining(entry, now()));
-        return isMeant;
+        const entry = await (cache.take === undefined ? read(key) : takeOut(key, ifStamp));
+        if (!isMeant(entry, ifStamp)) return false;
+        await write(key, entry.bytes, ttlMs);
+        return true;
       }),
     remove: (key, { ifStamp } = {}) =>
       inOrder(key, async () => {
+        if (ifStamp !== undefined) return (await takeOut(key, ifStamp)) !== null;
         const present = await read(key);
-        const wasThere = present !== null;
-        if (ifStamp !== undefined && (present === null || !startsWith(present.bytes, ifStamp))) return false;
         await cache.forget(key);
-        return wasThere;
+        return present !== null;
       }),
   };
 }
@@ -139,6 +136,10 @@ function parseEntry(value: unknown): Entry | null {
   } catch (cause) {
     throw corrupt('its text in the cache is not base64', cause);
   }
+}
+
+function isMeant(entry: Entry | null, ifStamp: Uint8Array | undefined): entry is Entry {
+  return entry !== null && (ifStamp === undefined || startsWith(entry.bytes, ifStamp));
 }
 
 function living(entry: Entry | null, at: number): Entry | null {

@@ -97,7 +97,7 @@ export function leaseLives(claimed: Claimed | undefined, at: number): boolean {
   return claimed !== undefined && claimed.leaseEndsAt > at;
 }
 
-export function outliving(run: Kept, at: number, leaseMs: number): number {
+export function outliving(run: Pick<Kept, 'expiresAt'>, at: number, leaseMs: number): number {
   return Math.max(run.expiresAt, at + 2 * leaseMs);
 }
 

@@ -156,7 +156,7 @@ export function memoryRunBackend(options: MemoryRunBackendOptions = {}): MemoryR
     if (waits && slot.waiting !== undefined) slot.waiting = { ...slot.waiting, expiresAt };
     if (held && slot.claimed !== undefined) {
       const leaseMs = slot.claimed.leaseEndsAt - now();
-      slot.claimed = { ...slot.claimed, expiresAt: Math.max(expiresAt, now() + 2 * leaseMs) };
+      slot.claimed = { ...slot.claimed, expiresAt: outliving({ expiresAt }, now(), leaseMs) };
     }
     if (slot.cell !== undefined) slot.cell = { ...slot.cell, expiresAt };
     return true;

@@ -8,6 +8,7 @@ import {
   demandScope,
   type EngineContext,
   isRecord,
+  lookAt,
   type OpenedRun,
   openRun,
   reading,
@@ -132,11 +133,8 @@ async function lookBefore<TState>(
     return verified === undefined ? { ifStamp: NO_STAMP } : { ...verified, ifStamp: verified.run.stamp };
   }
   if (scope === undefined) return { ifStamp: undefined };
-  const bytes = await reading('claim', () => context.backend.get(key));
-  if (bytes === null) return { ifStamp: NO_STAMP };
-  const run = await openRun(context, key, bytes);
-  demandScope(context, key, run, scope);
-  return { ifStamp: run.stamp, run };
+  const run = await lookAt(context, 'claim', key, scope);
+  return { ifStamp: run?.stamp ?? NO_STAMP, run };
 }
 
 async function openClaimed<TState>(

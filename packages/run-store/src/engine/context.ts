@@ -119,6 +119,20 @@ export function demandScope<TState>(
   throw new RunScopeError(differences);
 }
 
+/** The run that lies there, if it is the scope's. What is done to it next names its stamp, so that it meets no other run. */
+export async function lookAt<TState>(
+  context: EngineContext<TState>,
+  operation: string,
+  key: RunKey,
+  scope: RunScope | undefined,
+): Promise<OpenedRun<TState> | undefined> {
+  const bytes = await reading(operation, () => context.backend.get(key));
+  if (bytes === null) return undefined;
+  const run = await openRun(context, key, bytes);
+  if (scope !== undefined) demandScope(context, key, run, scope);
+  return run;
+}
+
 /** The two fields of a state that the engine reads; looked at, since stored bytes are untrusted. */
 export function pauseOf(state: unknown): { readonly pauseKind: AgentPauseKind; readonly pending: readonly string[] } {
   if (isRecord(state)) {

@@ -89,18 +89,24 @@ export function redisRunBackend(
     return valueIn(reply, operation);
   }
 
+  /** Of a script that answers with a number, which ioredis gives as text where the client asks for `stringNumbers`. */
+  async function countOf(...script: Parameters<typeof scriptOnce>): Promise<number> {
+    return Number(await scriptOnce(...script));
+  }
+
   function put(key: RunKey, bytes: Uint8Array, put: PutOptions): Promise<'stored' | 'exists'> {
     const { ttlMs, existing, index: entry } = put;
     const value = asBuffer(bytes);
     shareWrite(entry === undefined ? 'one' : 'pair');
-    const sent = entry === undefined ? undefined : index.send({ key, bytes, ttlMs, entry });
+    const sent =
+      entry === undefined ? undefined : index.send({ key, stamp: bytes.subarray(0, STAMP_BYTES), ttlMs, entry });
+    sent?.catch(ignored); // Looked at after the run's own answer.
     const written =
       existing === 'keep'
         ? setIfAbsent(key, value, ttlMs)
         : ttlMs === undefined
           ? client.set(waiting(key), value)
           : client.set(waiting(key), value, 'PX', ttlMs);
-    sent?.catch(ignored); // Looked at after the run's own answer.
     const reply = sent === undefined ? replyOf : (answer: unknown) => sent.then(() => replyOf(answer), entryFailed);
     return sender.withinThen(written, reply, storeFailed);
   }
@@ -135,8 +141,8 @@ export function redisRunBackend(
     // Both are sent before either is answered, in this order, on one connection: one round trip.
     shareWrite('pair');
     const moved = client.renamenx(waiting(key), copy);
-    const read = client.getexBuffer(copy, 'PX', options.retainMs);
     moved.catch(ignored); // Looked at by `judge`, where it matters.
+    const read = client.getexBuffer(copy, 'PX', options.retainMs);
     const judge = async (): Promise<Uint8Array | null> => {
       const replies = await sender.together([moved, read]).catch((error) => {
         throw writeFailure(error, 'consume');
@@ -221,7 +227,7 @@ export function redisRunBackend(
     swap: async (key, { expected, next, ifStamp }) => {
       const held = [expected === null ? 'empty' : 'is', asBuffer(expected ?? new Uint8Array())] as const;
       const keys = [waiting(key), cellOf(key)];
-      return (await scriptOnce('swap', scripts.SWAP, keys, asBuffer(ifStamp), ...held, asBuffer(next))) === 1;
+      return (await countOf('swap', scripts.SWAP, keys, asBuffer(ifStamp), ...held, asBuffer(next))) > 0;
     },
   };
 
@@ -232,15 +238,15 @@ export function redisRunBackend(
     get,
     take,
     putBack: async (key, { token, ttlMs }) =>
-      (await scriptOnce('putBack', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], putBackLife(ttlMs))) === 1,
+      (await countOf('putBack', scripts.PUT_BACK, [copyOf(key, token), waiting(key)], putBackLife(ttlMs))) > 0,
     touch: async (key, { ttlMs, index: entry, ifStamp }) => {
       const keys = [waiting(key), claimed(key), lease(key), claimOf(key), cellOf(key)];
-      if ((await scriptOnce('touch', scripts.TOUCH, keys, ttlMs, stampOf(ifStamp))) !== 1) return false;
-      if (entry !== undefined) await index.prolong({ key, ttlMs, entry });
+      if ((await countOf('touch', scripts.TOUCH, keys, ttlMs, stampOf(ifStamp))) === 0) return false;
+      if (entry !== undefined) await index.prolong({ key, ttlMs, entry, stamp: ifStamp });
       return true;
     },
     remove: async (key, { ifStamp } = {}) =>
-      Number(await scriptOnce('cancel', scripts.REMOVE, allKeys(key), stampOf(ifStamp))) > 0,
+      (await countOf('cancel', scripts.REMOVE, allKeys(key), stampOf(ifStamp))) > 0,
     cells,
     claims,
     index,
@@ -260,7 +266,7 @@ function putBackLife(ttlMs: number | undefined): number | '' {
 }
 
 function replyOf(answer: unknown): 'stored' | 'exists' {
-  return answer === 0 ? 'exists' : 'stored';
+  return answer === 0 || answer === '0' ? 'exists' : 'stored';
 }
 
 /** The run was stored and its entry was not, whatever the entry's error says. Storing it again mends that. */

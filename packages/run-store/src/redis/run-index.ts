@@ -18,7 +18,8 @@ import { REFRESH_INDEX, REMOVE } from './scripts.js';
 
 export interface IndexedWrite {
   readonly key: string;
-  readonly bytes: Uint8Array;
+  /** Of the run that the entry is for. */
+  readonly stamp: Uint8Array;
   readonly ttlMs: number | undefined;
   readonly entry: RunIndexEntry;
 }
@@ -29,8 +30,13 @@ export interface RedisIndex extends RunIndex {
    * a run without an entry is never seen.
    */
   send(run: IndexedWrite): Promise<unknown>;
-  /** After a `touch`: the entry with its new expiry. */
-  prolong(run: { readonly key: string; readonly ttlMs: number; readonly entry: RunIndexEntry }): Promise<void>;
+  /** After a `touch`: the entry with its new expiry. Without a stamp it is for the run that is there now. */
+  prolong(run: {
+    readonly key: string;
+    readonly ttlMs: number;
+    readonly entry: RunIndexEntry;
+    readonly stamp?: Uint8Array | undefined;
+  }): Promise<void>;
 }
 
 /** A process refreshes a part's life, and the tenant's list of principals, at most this often. */
@@ -59,8 +65,7 @@ export function createRedisIndex(context: {
     const at = now();
     const lifeMs = run.ttlMs ?? FOREVER_MS;
     const part = partOf(entry.tenant, entry.principal);
-    const stamp = run.bytes.subarray(0, STAMP_BYTES);
-    const member = writeMember({ key: run.key, kind: entry.kind, stamp, bytes: entry.bytes });
+    const member = writeMember({ key: run.key, kind: entry.kind, stamp: run.stamp, bytes: entry.bytes });
     const added = client.zadd(part, at + lifeMs, member);
     const known = remembered.get(part);
     const isFresh = known !== undefined && known.freshUntil > at && known.coversUntil >= at + lifeMs;
@@ -126,10 +131,15 @@ export function createRedisIndex(context: {
       ]);
       const found = valueIn(rank, 'list');
       // Where the last one has gone meanwhile, its neighbours of the same expiry are shown again rather than skipped.
-      start = typeof found === 'number' ? found + 1 : Number(valueIn(before, 'list'));
+      start = found === null ? Number(valueIn(before, 'list')) : Number(found) + 1;
     }
     const [reply] = await sender.pipeline([plain('zrange', part, start, start + count - 1, 'WITHSCORES')]);
     return rawMembers(valueIn(reply, 'list'));
+  }
+
+  async function stampAt(key: string): Promise<Uint8Array | undefined> {
+    const [waits, held] = await sender.within(client.mgetBuffer(waiting(key), claimed(key)));
+    return (waits ?? held)?.subarray(0, STAMP_BYTES);
   }
 
   /** Which of the entries belong to a run that is there; the others leave the index. */
@@ -200,12 +210,11 @@ export function createRedisIndex(context: {
 
   return {
     send: (run) => sender.within(send(run)),
-    async prolong({ key, ttlMs, entry }) {
-      const found = await sender.within(client.mgetBuffer(waiting(key), claimed(key)));
-      const bytes = found[0] ?? found[1];
-      if (bytes == null) return;
+    async prolong({ key, ttlMs, entry, stamp }) {
+      const touched = stamp ?? (await stampAt(key));
+      if (touched === undefined) return;
       await forget(entry, key);
-      await sender.within(send({ key, bytes, ttlMs, entry }));
+      await sender.within(send({ key, stamp: touched, ttlMs, entry }));
     },
     list,
     eraseTenant,
@@ -230,10 +239,10 @@ function lookedAt(member: Member, [waits, held, waitsMs, heldMs, leased]: readon
   const isHeld = Buffer.isBuffer(held) && held.equals(stamp);
   if (!isWaiting && !isHeld) return { kind: 'gone' };
   if (!isWaiting && Buffer.isBuffer(waits) && waits.length > 0) return { kind: 'hidden' };
-  const lifeMs = isWaiting ? waitsMs : heldMs;
-  const status = !isWaiting && leased === 1 ? 'claimed' : 'waiting';
+  const lifeMs = Number(isWaiting ? waitsMs : heldMs);
+  const status = !isWaiting && Number(leased) === 1 ? 'claimed' : 'waiting';
   const run = { key: member.key, bytes: member.bytes, status } as const;
-  const living = typeof lifeMs === 'number' && lifeMs >= 0 ? { ...run, expiresInMs: lifeMs } : run;
+  const living = lifeMs >= 0 ? { ...run, expiresInMs: lifeMs } : run;
   return { kind: 'there', member, run: living };
 }
 

@@ -28,6 +28,7 @@ import {
   type SqliteStatement,
 } from './sqlite-database.js';
 import { createSqliteIndex } from './sqlite-index.js';
+import { createSqliteStep } from './sqlite-step.js';
 import { createSqliteSweep } from './sqlite-sweep.js';
 
 export interface SqliteRunBackendOptions {
@@ -75,22 +76,7 @@ export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBac
     return statement;
   };
 
-  async function inOneStep<T>(operation: string, step: () => T): Promise<T> {
-    try {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = step();
-        database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
-      }
-    } catch (cause) {
-      throw refusal(operation, cause);
-    }
-  }
-
+  const inOneStep = createSqliteStep(database);
   const sweep = createSqliteSweep({ sql, now, inOneStep });
   let putsSinceSweep = 0;
 
