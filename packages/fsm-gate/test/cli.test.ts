@@ -63,6 +63,7 @@ describe('fsm-gate verify', () => {
     expect((await run('sound.json', json(SOUND), 'verify', '--tools', 'add, pay ,show')).code).toBe(0);
     const { code, out } = await run('sound.json', json(SOUND), 'verify', '--tools=add,show');
     expect(out).toContain('Tool pay is bound but not registered');
+    expect(out).toContain('; 1 error, 0 warnings.');
     expect(code).toBe(1);
   });
 

@@ -47,7 +47,7 @@ async function verify(command: Extract<Command, { kind: 'verify' }>, host: CliHo
     for (const { severity, code, message, fix } of findings) host.out(`${severity}: ${message} ${fix} [${code}]\n`);
     const { states, bindings } = gate.model;
     host.out(
-      `${command.file}: ${states.length} states, ${bindings.size} bound tools; ${count('error')} errors, ${count('warning')} warnings.\n`,
+      `${command.file}: ${counted(states.length, 'state')}, ${counted(bindings.size, 'bound tool')}; ${counted(count('error'), 'error')}, ${counted(count('warning'), 'warning')}.\n`,
     );
   }
   const failing = count('error') + (command.failOn === 'warning' ? count('warning') : 0);
@@ -82,4 +82,8 @@ async function reporting(host: CliHost, run: () => Promise<ExitCode>): Promise<E
     host.err(`fsm-gate: ${error.message}\n`);
     return 2;
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

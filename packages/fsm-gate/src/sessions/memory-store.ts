@@ -30,7 +30,7 @@ interface Lease {
 }
 
 /** How many held sessions are passed over to make room for one; what is kept beyond the bound meanwhile goes with the next ones. */
-const MOST_PASSED = 16;
+const MOST_PASSED = 4;
 
 /** The default store of `createGateSessions`: one process, nothing survives it. */
 export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore {
