@@ -1,10 +1,26 @@
 /** Names, numbers and hooks as a careless or hostile caller hands them in. */
 import { describe, expect, it } from 'vitest';
-import { type AgentRunState, createRunStore, memoryRunBackend, newAgentRunId } from '../src/index.js';
+import { type AgentRunState, cacheRunBackend, createRunStore, memoryRunBackend, newAgentRunId } from '../src/index.js';
+import { postgresRunBackend } from '../src/postgres.js';
+import { redisRunBackend } from '../src/redis.js';
+import { sqliteRunBackend } from '../src/sqlite.js';
 import { aPausedRun } from './support/runs.js';
 
 const aStore = () => createRunStore<AgentRunState>({ backend: memoryRunBackend() });
 const invalid = (text: string) => ({ code: 'INVALID_OPTION', message: expect.stringContaining(text) });
+
+describe('what a store is made of', () => {
+  // Not what the types say: callers in JavaScript.
+  it.each<[string, () => unknown]>([
+    ['backend', () => createRunStore({} as never)],
+    ['database', () => sqliteRunBackend({} as never)],
+    ['client', () => postgresRunBackend({} as never)],
+    ['client', () => redisRunBackend({} as never)],
+    ['cache', () => cacheRunBackend({} as never)],
+  ])('is named where it is missing: %s', (option, make) => {
+    expect(make).toThrow(expect.objectContaining(invalid(`The option \`${option}\``)));
+  });
+});
 
 describe('a scope', () => {
   it.each<[string, unknown]>([

@@ -23,6 +23,8 @@ export interface EncodedValue {
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 const utf8 = new TextEncoder();
+/** Named only where the value itself is refused. What is sealed is a record of ours, whose fields name the caller's part. */
+const ROOT = 'value';
 
 /**
  * Encodes `value`, or throws `StateNotSerializableError` with the path of the first function, symbol, class instance,
@@ -30,7 +32,7 @@ const utf8 = new TextEncoder();
  */
 export function encodeValue(value: unknown): EncodedValue {
   const walk = new Walk();
-  const json = walk.visit(value, 'state');
+  const json = walk.visit(value, ROOT);
   const text = utf8.encode(JSON.stringify(json));
   if (!walk.tagged) return { format: 'json', bytes: text };
   const bytes = new Uint8Array(4 + text.length + walk.chunkBytes);
@@ -193,5 +195,6 @@ function refusal(keys: readonly (string | number)[], reason: string): StateNotSe
   const path = rest.map((key) =>
     typeof key === 'number' ? `[${key}]` : /^[A-Za-z_$…][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`,
   );
-  return new StateNotSerializableError(`${root}${path.join('')}`, reason);
+  const below = path.join('');
+  return new StateNotSerializableError(below.startsWith('.') ? below.slice(1) : `${root}${below}`, reason);
 }

@@ -103,6 +103,8 @@ export function checkCount(field: string, value: number): number {
 }
 
 export function checkAtomic<TState>(options: RunStoreOptions<TState>): void {
+  if (options?.backend?.capabilities === undefined)
+    throw invalid('backend', 'a RunBackend, as memoryRunBackend() makes one');
   const { atomicTake } = options.backend.capabilities;
   if (options.requireAtomic !== true || atomicTake === 'store') return;
   throw new RunStoreError(

@@ -53,6 +53,12 @@ const capabilities: RunBackendCapabilities = {
  */
 export function postgresRunBackend(options: PostgresRunBackendOptions): PostgresRunBackend {
   const { client, now } = options;
+  if (typeof client?.query !== 'function') {
+    throw new RunStoreError(
+      'INVALID_OPTION',
+      'The option `client` must have a method query(text, values), as a Pool of pg or a PGlite has.',
+    );
+  }
   const prefix = options.tablePrefix ?? 'interlock_';
   if (!/^[a-z_][a-z0-9_]{0,30}$/.test(prefix)) {
     throw new RunStoreError(

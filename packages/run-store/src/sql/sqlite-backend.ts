@@ -17,6 +17,7 @@ import { sameBytes, startsWith } from '../bytes.js';
 import {
   blob,
   blobOf,
+  checkDatabase,
   checkTablePrefix,
   createTables,
   outliving,
@@ -63,7 +64,8 @@ const SWEEP_EVERY = 64;
  * const runs = createRunStore({ backend: sqliteRunBackend({ database }), runtime: nodeRuntime });
  */
 export function sqliteRunBackend(options: SqliteRunBackendOptions): SqliteRunBackend {
-  const { database, now = Date.now } = options;
+  const { now = Date.now } = options;
+  const database = checkDatabase(options.database);
   const prefix = checkTablePrefix(options.tablePrefix ?? 'interlock_');
   createTables(database, prefix);
   const statements = new Map<string, SqliteStatement>();

@@ -45,6 +45,14 @@ export function createTables(database: SqliteDatabase, prefix: string): void {
   `);
 }
 
+export function checkDatabase(database: SqliteDatabase): SqliteDatabase {
+  if (typeof database?.prepare === 'function' && typeof database.exec === 'function') return database;
+  throw new RunStoreError(
+    'INVALID_OPTION',
+    'The option `database` must be an open database of libsql, better-sqlite3 or node:sqlite; or use openSqlite({ path }).',
+  );
+}
+
 export function checkTablePrefix(prefix: string): string {
   if (/^[a-z_][a-z0-9_]{0,30}$/.test(prefix)) return prefix;
   throw new RunStoreError(
