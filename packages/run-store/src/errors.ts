@@ -63,7 +63,7 @@ export class OutcomeUnknownError extends RunStoreError {
   constructor(operation: string, options: OutcomeUnknownErrorOptions = {}) {
     super(
       'OUTCOME_UNKNOWN',
-      `Whether ${operation} was carried out is not known: the store gave no answer. ${wayOutOf(options)}`,
+      `Whether ${operation} was carried out is not known: no answer came. ${wayOutOf(options)}`,
       options,
     );
     this.operation = operation;

@@ -16,7 +16,7 @@ export function newAgentRunId(): string {
   }
   throw new RunStoreError(
     'UNSUPPORTED',
-    'This runtime has no crypto.getRandomValues, and whoever guesses a run id can resume the run. Pass an id from a secure source.',
+    'This runtime has no crypto.getRandomValues. Pass an id that nobody can guess.',
   );
 }
 

@@ -322,7 +322,7 @@ export function createRunStore<TState>(options: RunStoreOptions<TState>): RunSto
 
 function checkToken(token: string | undefined): string | undefined {
   if (token === undefined || /^[\w-]{16,128}$/.test(token)) return token;
-  throw invalid('token', '16 to 128 characters of A–Z, a–z, 0–9, "-" and "_", and unguessable');
+  throw invalid('token', '16 to 128 unguessable characters of A–Z, a–z, 0–9, - and _');
 }
 
 /** A state that names no kind, or is no state at all, waits for client tools as far as the index is concerned. */

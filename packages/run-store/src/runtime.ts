@@ -89,12 +89,12 @@ function webFormat(format: CompressionFormat): 'gzip' {
   if (format === 'gzip') return format;
   throw new RunStoreError(
     'UNSUPPORTED',
-    `${format} is not part of the Web's compression streams. Pass \`runtime: nodeRuntime\` of @mcp-interlock/run-store/node, on Node 22.15 or newer.`,
+    `${format} is none of the Web's formats. Pass \`runtime: nodeRuntime\` of @mcp-interlock/run-store/node, on Node 22.15 or newer.`,
   );
 }
 
-async function collect(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Bytes> {
-  const parts: Uint8Array[] = [];
+async function collect(stream: ReadableStream<Bytes>, maxBytes: number): Promise<Bytes> {
+  const parts: Bytes[] = [];
   let length = 0;
   const reader = stream.getReader();
   for (;;) {
@@ -107,13 +107,7 @@ async function collect(stream: ReadableStream<Uint8Array>, maxBytes: number): Pr
     }
     parts.push(value);
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 let crcTable: Uint32Array | undefined;

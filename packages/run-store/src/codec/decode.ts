@@ -111,7 +111,7 @@ function isCount(value: unknown): value is number {
 export function corrupt(reason: string, cause?: unknown): RunStoreError {
   return new RunStoreError(
     'RUN_CORRUPT',
-    `The stored run is damaged: ${reason}. It is left in place; restore it from a backup or cancel it.`,
+    `The stored run is damaged: ${reason}. It is left in place; restore or cancel it.`,
     cause === undefined ? {} : { cause },
   );
 }

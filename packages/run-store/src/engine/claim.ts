@@ -102,7 +102,7 @@ export async function claimRun<TState>(
   const { fence } = reply;
   if (looked.run !== undefined && !startsWith(reply.bytes, looked.run.stamp)) {
     // A living claim of this token, of an earlier run of the id: neither decision nor scope were checked against it.
-    throw invalid('token', 'a fresh one: it holds a claim of an earlier run of this id, which its `claim` object ends');
+    throw invalid('token', 'a fresh one: it holds the claim of an earlier run of this id');
   }
   const run = looked.run ?? (await openClaimed(context, key, { bytes: reply.bytes, token }));
   const { decision } = looked;

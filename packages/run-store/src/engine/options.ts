@@ -109,7 +109,7 @@ export function checkAtomic<TState>(options: RunStoreOptions<TState>): void {
   if (options.requireAtomic !== true || atomicTake === 'store') return;
   throw new RunStoreError(
     'INVALID_OPTION',
-    `requireAtomic: the backend "${options.backend.name}" hands a run out once per ${atomicTake === 'process' ? 'process' : 'call'} only. Use one with an atomic take (for a cache: implement \`take\`).`,
+    `requireAtomic: the backend "${options.backend.name}" hands a run out once per ${atomicTake === 'process' ? 'process' : 'call'} only. Use another (for a cache: implement \`take\`).`,
   );
 }
 

@@ -111,7 +111,7 @@ export async function resumeRun<TState>(
   }
   throw new RunStoreError(
     'BACKEND_REFUSED',
-    `Others decided about this run ${MAX_ROUNDS} times while this decision was tried. Nothing was changed; try again.`,
+    'Others kept deciding about this run at the same time. Nothing was changed; try again.',
   );
 }
 
@@ -200,7 +200,7 @@ async function keepDecided<TState>(
   if (cells === undefined) {
     throw new RunStoreError(
       'UNSUPPORTED',
-      `The backend "${context.backend.name}" cannot gather partial decisions. Decide everything at once, or use the memory, Redis, SQLite or Postgres backend.`,
+      `The backend "${context.backend.name}" cannot gather decisions. Decide everything at once, or use the memory, Redis, SQLite or Postgres backend.`,
     );
   }
   if (decided.length === question.decided.length) return true;

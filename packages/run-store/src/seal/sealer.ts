@@ -90,7 +90,7 @@ export function createSealer(options: SealerOptions): Sealer {
       const encoded = encodeValue(value);
       const length = encoded.bytes.length;
       if (length > maxBytes) {
-        const wayOut = 'Store less (move documents out of the messages), or raise `maxBytes`.';
+        const wayOut = 'Move documents out of the messages, or raise `maxBytes`.';
         throw new RunTooLargeError('The encoded run', length, maxBytes, wayOut);
       }
       if (length < thresholdBytes) return envelop(name, encoded);
@@ -119,7 +119,7 @@ function checked(runtime: RunRuntime, keyRing: KeyRing | undefined, envelope: Pa
   if (keyRing !== undefined && keyRing.plaintext === 'refuse') {
     throw new RunStoreError(
       'RUN_UNREADABLE',
-      'The stored run is not encrypted, though this store has a key ring: it may be forged. To read runs from before the key ring, set `encryption.plaintext` to "accept".',
+      'The stored run is not encrypted and may be forged. To read runs from before the key ring, set `encryption.plaintext` to "accept".',
     );
   }
   if (checksumOf(envelope.whole, runtime.crc32) !== envelope.crc32) throw corrupt('its checksum does not fit');
@@ -145,7 +145,7 @@ async function decrypt(
   } catch (cause) {
     throw new RunStoreError(
       'RUN_UNREADABLE',
-      `The stored run cannot be authenticated with the key ${JSON.stringify(envelope.keyId)}: it is damaged, or was written for another run, or the key differs. It is left in place.`,
+      `The stored run does not fit the key ${JSON.stringify(envelope.keyId)}: it is damaged, of another run, or of another key. It is left in place.`,
       { cause },
     );
   }
