@@ -139,10 +139,7 @@ export class RunStoreEngine<TState> implements RunStore<TState> {
     }
     if (reply === 'exists') {
       events.emit('refused', { key, scope, code: 'RUN_EXISTS' });
-      throw new RunStoreError(
-        'RUN_EXISTS',
-        'A run of this id waits already, and `ifAbsent` was asked for. Use a fresh id.',
-      );
+      throw new RunStoreError('RUN_EXISTS', 'A run of this id waits already (`ifAbsent`). Use a fresh id.');
     }
     events.emit('stored', { key, scope });
   }

@@ -109,10 +109,7 @@ export async function resumeRun<TState>(
         return check satisfies never;
     }
   }
-  throw new RunStoreError(
-    'BACKEND_REFUSED',
-    'Others kept deciding about this run at the same time. Nothing was changed; try again.',
-  );
+  throw new RunStoreError('BACKEND_REFUSED', 'Others kept deciding about this run. Nothing was changed; try again.');
 }
 
 /** For `claim` with a decision: the same checks, nothing taken. Partial decisions gathered before count. */
