@@ -90,7 +90,8 @@ describe('a multi-round-trip call whose state stays on the server', () => {
       await secondRound('eve', requestState),
       await secondRound('ann', requestState, { ...transfer, amountCents: 9_999_999 }),
       await secondRound('ann', requestState, { ...transfer, to: 'eve' }),
-      await secondRound('ann', `${requestState.slice(0, -1)}0`),
+      // Another last digit, whichever it was.
+      await secondRound('ann', requestState.slice(0, -1) + (requestState.endsWith('0') ? '1' : '0')),
       await secondRound('ann', '../../etc'),
     ];
     for (const refusal of refusals) expect(refusal).toSatisfy(isRefusal);
