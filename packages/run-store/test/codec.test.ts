@@ -31,7 +31,8 @@ const keptValue = fc.letrec<{ value: unknown }>((tie) => ({
       false,
     ),
     fc.bigInt(),
-    fc.date({ noInvalidDate: false }),
+    // An invalid one has a test of its own: Node 20 takes two of them for different.
+    fc.date({ noInvalidDate: true }),
     fc.uint8Array({ maxLength: 64 }),
     fc.array(tie('value'), { maxLength: 4 }),
     fc.array(tie('value'), { maxLength: 4 }).map((values) => new Set(values)),
