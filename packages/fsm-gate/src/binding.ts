@@ -39,8 +39,8 @@ export function eventOf(
 ): GateEvent | undefined {
   const type = eventFor ? eventFor(result, args) : events[0];
   if (type === undefined) return undefined;
-  if (!eventFor || events.includes(type)) return { type, args, result };
-  throw new GateError('BINDING_INVALID', `eventFor of tool ${tool} chose ${type}, which the binding does not declare`);
+  if (eventFor && !events.includes(type)) throw undeclared(tool, type);
+  return { type, args, result };
 }
 
 function isString(value: unknown): value is string {
@@ -49,4 +49,11 @@ function isString(value: unknown): value is string {
 
 function refuse(tool: string, problem: string): never {
   throw new GateError('BINDING_INVALID', `Tool ${JSON.stringify(tool)} cannot be bound: ${problem}.`);
+}
+
+function undeclared(tool: string, event: string): GateError {
+  return new GateError(
+    'BINDING_INVALID',
+    `eventFor of tool ${tool} chose ${event}, which the binding does not declare`,
+  );
 }

@@ -32,14 +32,19 @@ export function decideBound(
   binding: ToolBinding,
   args: unknown,
 ): GateDecision {
-  const { tool } = binding;
+  const { tool, events, guard } = binding;
   const { state } = snapshot;
-  const open = model.isOpen(tool, snapshot, args);
-  const detail = open && binding.guard ? guardVerdict(binding.guard, args, { tool, state }) : undefined;
-  if (open && detail === undefined) return { kind: 'allowed', tool, state, events: binding.events };
-  const refusal = { kind: 'refused', tool, state, openTools: openTools(model, snapshot) } as const;
-  if (detail !== undefined) return { ...refusal, reason: 'arguments', detail };
-  return { ...refusal, reason: 'closed', wayIn: wayTo(model, snapshot, tool), certain: !model.conditional };
+  if (!model.isOpen(binding, snapshot, args)) return closed(model, snapshot, tool);
+  const detail = guard && guardVerdict(guard, args, { tool, state });
+  if (detail === undefined) return { kind: 'allowed', tool, state, events };
+  return { kind: 'refused', reason: 'arguments', tool, state, openTools: openTools(model, snapshot), detail };
+}
+
+function closed(model: GateModel, snapshot: FsmSnapshot, tool: string): RefusedDecision {
+  return {
+    ...{ kind: 'refused', reason: 'closed', tool, state: snapshot.state, openTools: openTools(model, snapshot) },
+    ...{ wayIn: wayTo(model, snapshot, tool), certain: !model.conditional },
+  };
 }
 
 const NONE: readonly string[] = [];

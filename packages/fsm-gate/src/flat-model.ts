@@ -60,18 +60,13 @@ export class FlatModel implements GateModel {
 
   accept(snapshot: FsmSnapshot): FsmSnapshot {
     const { state, updatedAt, machine } = snapshot ?? {};
-    if (typeof state !== 'string' || typeof updatedAt !== 'number')
-      throw new GateError('SNAPSHOT_INVALID', 'A stored snapshot must be { state, updatedAt }; reset the session.');
-    if (machine || !this.table.states.has(state))
-      throw new GateError(
-        'SNAPSHOT_FOREIGN',
-        `The stored state ${JSON.stringify(state)} is none of gate ${this.id}; give a migrate option, or reset the session.`,
-      );
+    if (typeof state !== 'string' || typeof updatedAt !== 'number') throw invalid();
+    if (machine || !this.table.states.has(state)) throw foreign(state, this.id);
     return snapshot;
   }
 
-  isOpen(tool: string, { state }: FsmSnapshot): boolean {
-    return this.#bindings.get(tool)?.states.includes(state) ?? true;
+  isOpen({ states }: ToolBinding, { state }: FsmSnapshot): boolean {
+    return states.includes(state);
   }
 
   closedTools({ state }: FsmSnapshot): ReadonlySet<string> {
@@ -84,13 +79,14 @@ export class FlatModel implements GateModel {
     return closed;
   }
 
-  openStates(tool: string): readonly string[] | undefined {
-    return this.#bindings.get(tool)?.states;
+  openStates({ states }: ToolBinding): readonly string[] {
+    return states;
   }
 
   step(snapshot: FsmSnapshot, event: GateEvent, now: number): GateStep {
-    const next = this.table.states.get(snapshot.state)?.next.get(event.type)?.name;
-    return { snapshot: !next || next === snapshot.state ? snapshot : { state: next, updatedAt: now } };
+    const at = this.table.states.get(snapshot.state);
+    const next = at?.next.get(event.type);
+    return { snapshot: !next || next === at ? snapshot : { state: next.name, updatedAt: now } };
   }
 
   eventsAt({ state }: FsmSnapshot): readonly string[] {
@@ -104,4 +100,15 @@ export class FlatModel implements GateModel {
   keyOf({ state }: FsmSnapshot): string {
     return state;
   }
+}
+
+function invalid(): GateError {
+  return new GateError('SNAPSHOT_INVALID', 'A stored snapshot must be { state, updatedAt }; reset the session.');
+}
+
+function foreign(state: string, gate: string): GateError {
+  return new GateError(
+    'SNAPSHOT_FOREIGN',
+    `The stored state ${JSON.stringify(state)} is none of gate ${gate}; give a migrate option, or reset the session.`,
+  );
 }

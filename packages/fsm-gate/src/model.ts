@@ -69,12 +69,12 @@ export interface GateModel {
   standAt(state: string, now: number, from: FsmSnapshot | undefined): FsmSnapshot;
   /** Checks what a store gave back. Throws `GateError` (`SNAPSHOT_INVALID`, `SNAPSHOT_FOREIGN`) instead of guessing. */
   accept(snapshot: FsmSnapshot): FsmSnapshot;
-  /** Whether the tool is open at the snapshot. */
-  isOpen(tool: string, snapshot: FsmSnapshot, args?: unknown): boolean;
+  /** Whether the tool of the binding is open at the snapshot. */
+  isOpen(binding: ToolBinding, snapshot: FsmSnapshot, args?: unknown): boolean;
   /** The bound tools that are closed at the snapshot. */
   closedTools(snapshot: FsmSnapshot): ReadonlySet<string>;
   /** The state texts in which a tool is open, where that alone decides; `undefined` where the whole snapshot is needed. */
-  openStates(tool: string): readonly string[] | undefined;
+  openStates(binding: ToolBinding): readonly string[] | undefined;
   /** The snapshot after the event; the same object where the machine does not take it. Effects wait for the commit. */
   step(snapshot: FsmSnapshot, event: GateEvent, now: number): GateStep;
   /** The events worth trying at the snapshot. */

@@ -398,7 +398,7 @@ describe('sessions of a machine', () => {
 
   it('run the custom actions once the step is committed, and not when the commit was lost', async () => {
     const shout = vi.fn();
-    const store = memoryGateStore();
+    const store = { ...memoryGateStore() };
     const sessions = createGateSessions({ gate: aShopGate({ shout }), store, onError: () => undefined });
     for (const key of ['ann', 'bob']) {
       await sessions.run(key, 'add', { sku: 'tea', price: 5 }, () => 1);

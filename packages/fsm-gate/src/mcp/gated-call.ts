@@ -1,7 +1,7 @@
 /** One call through the gate: reserve, run the handler, then commit, roll back, release or hold. */
 import type { Awaitable } from '../awaitable.js';
 import type { GateCall, GateSessions } from '../sessions/sessions-types.js';
-import { GateRpcError } from './errors.js';
+import { GateAttachError, GateRpcError } from './errors.js';
 import type { HeldTasks } from './held-tasks.js';
 import type { StoredHandler, WireRequest } from './interception.js';
 import { type CallOutcome, outcomeOfCall } from './outcome.js';
@@ -12,14 +12,14 @@ import {
   renderRefusal,
   textOfRefusal,
 } from './refusals.js';
-import type { RequestFacts } from './request-facts.js';
+import { targetOf } from './request-facts.js';
 import { isRecord } from './server.js';
 import { StateKeyError } from './state-key.js';
 
 /** What calls are judged with. */
 export interface GatedCallOptions {
   readonly sessions: GateSessions;
-  readonly stateKey: (facts: RequestFacts) => Awaitable<string | undefined>;
+  readonly stateKey: (pending: PendingCall) => Awaitable<string | undefined>;
   readonly tasks: HeldTasks;
   readonly refusal: RefusalRenderer;
   readonly onError: (error: unknown) => void;
@@ -32,14 +32,20 @@ export interface PendingCall {
   readonly request: WireRequest;
   readonly context: unknown;
   readonly handler: StoredHandler;
-  readonly facts: RequestFacts;
   /**
    * The names by which it is bound: one for tools and prompts, perhaps several for a resource. All must be open; the first one
    * moves the session.
    */
   readonly boundAs: readonly string[];
+  /** From the model: untrusted. */
+  readonly args: Readonly<Record<string, unknown>>;
   /** Whether the handler may be a wrapper around another guarded one, or be called by one. */
   readonly mayNest: boolean;
+  /**
+   * `AdmitOptions.waitSignal`: a call that was cancelled before it began runs as it does without the gate; only what waits is worth
+   * giving up.
+   */
+  readonly waitSignal: AbortSignal | undefined;
 }
 
 /** Whether the call is judged further up already, for the same thing. */
@@ -63,27 +69,51 @@ export function runGated(pending: PendingCall, options: GatedCallOptions): Promi
 }
 
 /** What can be had at once is not awaited: a call that succeeds waits for its handler and for nothing else. */
-async function answer(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+function answer(pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+  let admission: Awaitable<McpAdmission>;
+  try {
+    admission = admit(pending, options);
+  } catch (error) {
+    admission = Promise.reject(error);
+  }
+  if ('kind' in admission && admission.kind === 'admitted') return execute(admission.call, pending, options);
+  return answerLater(admission, pending, options);
+}
+
+async function answerLater(
+  asked: Awaitable<McpAdmission>,
+  pending: PendingCall,
+  options: GatedCallOptions,
+): Promise<unknown> {
   let admission: McpAdmission;
   try {
-    const asked = admit(pending, options);
-    admission = 'kind' in asked ? asked : await asked;
+    admission = await asked;
   } catch (error) {
     return refuse(pending, refusalOf(error, pending, options), options);
   }
   if (admission.kind === 'refused') return refuse(pending, admission.decision, options);
-  // Nothing that happens from here on is a failure to decide.
-  const { call } = admission;
+  return execute(admission.call, pending, options);
+}
+
+/** Nothing that happens here is a failure to decide. One `await`, and little in the function: what it keeps for that is made anew each time. */
+async function execute(call: GateCall, pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
+  let result: unknown;
   try {
-    const result: unknown = await pending.handler(pending.request, pending.context);
-    const outcome = outcomeOfCall(pending.request, result);
-    if (outcome.kind === 'success') return commit(call, pending, result, options);
-    return await end(call, outcome, result, options);
+    result = await pending.handler(pending.request, pending.context);
   } catch (error) {
-    // Idempotent: a call that was ended stays so.
-    await call.rollback('threw');
-    throw error;
+    return fail(call, error);
   }
+  return finish(call, pending, result, options);
+}
+
+async function fail(call: GateCall, error: unknown): Promise<never> {
+  await call.rollback('threw');
+  throw error;
+}
+
+function finish(call: GateCall, pending: PendingCall, result: unknown, options: GatedCallOptions): unknown {
+  const outcome = outcomeOfCall(pending.request, result);
+  return outcome.kind === 'success' ? commit(call, pending, result, options) : end(call, outcome, result, options);
 }
 
 /** Ends a call whose handler answered something else than a success, and gives what the client gets. */
@@ -101,7 +131,11 @@ async function end(
       await call.rollback('input_required');
       return result;
     case 'task':
-      await tasks.hold(outcome, call);
+      try {
+        await tasks.hold(outcome, call);
+      } catch (error) {
+        return fail(call, error);
+      }
       return result;
     default:
       return outcome satisfies never;
@@ -126,7 +160,7 @@ type McpAdmission =
   | { readonly kind: 'refused'; readonly decision: CallRefusal };
 
 function admit(pending: PendingCall, options: GatedCallOptions): Awaitable<McpAdmission> {
-  const key = options.stateKey(pending.facts);
+  const key = options.stateKey(pending);
   if (typeof key === 'string' || key === undefined) return admitTo(key, pending, options);
   return key.then((resolved) => admitTo(resolved, pending, options));
 }
@@ -136,12 +170,10 @@ function admitTo(
   pending: PendingCall,
   { sessions }: GatedCallOptions,
 ): Awaitable<McpAdmission> {
-  const { facts, boundAs } = pending;
-  const [tool = ''] = boundAs;
+  const { args, boundAs } = pending;
+  const tool = boundAs[0] as string;
   if (key === undefined) return { kind: 'refused', decision: { kind: 'refused', reason: 'no_session', tool } };
-  // A call that was cancelled before it began runs as it does without the gate; only what waits is worth giving up.
-  const waiting = facts.signal === undefined ? undefined : { waitSignal: facts.signal };
-  const admission = sessions.admit(key, tool, facts.arguments, waiting);
+  const admission = sessions.admit(key, tool, args, pending);
   if (boundAs.length === 1) return admission;
   return Promise.resolve(admission).then((admitted) => askOthers(admitted, key, pending, sessions));
 }
@@ -150,13 +182,13 @@ function admitTo(
 async function askOthers(
   admission: McpAdmission,
   key: string,
-  { boundAs, facts }: PendingCall,
+  { boundAs, args }: PendingCall,
   sessions: GateSessions,
 ): Promise<McpAdmission> {
   if (admission.kind === 'refused') return admission;
   try {
     for (const other of boundAs.slice(1)) {
-      const decision = await sessions.decide(key, other, facts.arguments);
+      const decision = await sessions.decide(key, other, args);
       if (decision.kind === 'allowed') continue;
       await admission.call.rollback('another binding refused');
       return { kind: 'refused', decision };
@@ -169,11 +201,13 @@ async function askOthers(
 }
 
 /** What kept the gate from deciding, as a refusal. */
-function refusalOf(error: unknown, { facts, boundAs }: PendingCall, { onError }: GatedCallOptions): CallRefusal {
+function refusalOf(error: unknown, { waitSignal, boundAs }: PendingCall, { onError }: GatedCallOptions): CallRefusal {
   const [tool = ''] = boundAs;
   if (error instanceof StateKeyError) return { kind: 'refused', reason: 'bad_key', tool, detail: error.message };
   // The client cancelled while it waited for the session: nobody is there to be told.
-  if (facts.signal?.aborted === true && error === facts.signal.reason) throw error;
+  if (waitSignal?.aborted === true && error === waitSignal.reason) throw error;
+  // Who the request is for could not be told: `onError` knows, and the message is for the client.
+  if (error instanceof GateAttachError && error.code === 'STATE_UNAVAILABLE') throw error;
   onError(error);
   return { kind: 'refused', reason: 'unavailable', tool };
 }
@@ -202,7 +236,7 @@ function rendered(refusal: CallRefusal, { refusal: render, onError }: GatedCallO
  */
 function effectNotRecorded(pending: PendingCall, result: unknown): unknown {
   const text =
-    `"${pending.facts.name}" has run and its effect happened, but the new state of this session could not be recorded. ` +
+    `"${targetOf(pending.request)}" has run and its effect happened, but the new state of this session could not be recorded. ` +
     'Do not run it again: check the effect first.';
   if (pending.request.method !== 'tools/call') throw new GateRpcError(text, { reason: 'effect_not_recorded' });
   const content = isRecord(result) && Array.isArray(result.content) ? result.content : [];

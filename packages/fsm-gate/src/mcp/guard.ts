@@ -17,10 +17,18 @@ import { type ChangesOptions, ConnectionChanges, closedNow, PrincipalChanges } f
 import { type ListSpec, listSpecs } from './list-specs.js';
 import { isSession, type Listing, listingFor } from './listing.js';
 import { BoundNames, type GatedList } from './names.js';
-import { factsOf, type RequestFacts } from './request-facts.js';
-import { eraOf, isRecord, type ProtocolEra, type ProtocolServer } from './server.js';
+import {
+  argumentsOf,
+  type ConnectionFacts,
+  factsOf,
+  isConnectionAlone,
+  type RequestFacts,
+  signalOf,
+  targetOf,
+} from './request-facts.js';
+import { eraOf, isRecord, type ProtocolServer } from './server.js';
 import { assertSoundServer, isKnownSound } from './soundness.js';
-import { sessionKey } from './state-key.js';
+import { sessionKey, stateKeyOfSession } from './state-key.js';
 import { Coalescer } from './timers.js';
 
 /** How the lists of a session stand. */
@@ -44,15 +52,19 @@ export class GateGuard {
   readonly #ownKeys = new Set<string>();
   #sound = false;
   #intercepted: InterceptedServer | undefined;
-  #connectionId: string;
-  readonly #era: () => ProtocolEra;
+  /** The key among them that was used last. */
+  #lastOwnKey: string | undefined;
+  #connection: ConnectionFacts;
 
   constructor(server: ProtocolServer, sessions: GateSessions, settings: AttachSettings) {
     this.#sessions = sessions;
     this.#settings = settings;
-    this.#connectionId = `connection:${settings.randomId()}`;
-    const { era } = settings;
-    this.#era = era === undefined ? eraOf(server) : () => era;
+    const { era, principal } = settings;
+    this.#connection = {
+      era: era === undefined ? eraOf(server) : () => era,
+      principal,
+      connectionId: newConnectionId(settings),
+    };
     this.#tasks = new HeldTasks(server, settings);
     this.#coalescer = new Coalescer(settings.notifyDelayMs, settings.timers);
     this.#changes = new ConnectionChanges(server, this.#changesOptions(this.#coalescer));
@@ -65,7 +77,7 @@ export class GateGuard {
       refusal,
       onError,
       judging,
-      stateKey: (facts) => this.#stateKey(facts),
+      stateKey: (pending) => this.#stateKey(pending),
     };
     this.interceptors = this.#buildInterceptors();
   }
@@ -80,7 +92,7 @@ export class GateGuard {
 
   /** Another connection is another session. */
   connectionOpened(): void {
-    this.#connectionId = `connection:${this.#settings.randomId()}`;
+    this.#connection = { ...this.#connection, connectionId: newConnectionId(this.#settings) };
   }
 
   async connectionClosed(): Promise<void> {
@@ -88,6 +100,7 @@ export class GateGuard {
     this.#coalescer.cancelAll();
     const keys = [...this.#ownKeys];
     this.#ownKeys.clear();
+    this.#lastOwnKey = undefined;
     if (this.#settings.onClose === 'keep') return;
     for (const key of keys) {
       try {
@@ -143,14 +156,16 @@ export class GateGuard {
     handler: StoredHandler,
     { isPossible: mayNest }: Nesting,
     namesOf: (target: string) => readonly string[],
-  ): Promise<unknown> {
-    const facts = this.#facts(request, context);
-    const boundAs = facts.name === undefined ? NONE : namesOf(facts.name);
+  ): unknown {
+    const target = targetOf(request);
+    const boundAs = target === undefined ? NONE : namesOf(target);
     const isSound = this.#isSound();
     // Not bound: open to everybody, always. A call without a name is for the SDK to refuse.
-    if (boundAs.length === 0 && isSound) return Promise.resolve(handler(request, context));
-    const pending: PendingCall = { request, context, handler, facts, boundAs, mayNest };
-    if (isSound && !this.#mustFollow(facts)) return this.#judge(pending);
+    if (boundAs.length === 0 && isSound) return handler(request, context);
+    const args = argumentsOf(request);
+    const waitSignal = signalOf(context);
+    const pending: PendingCall = { request, context, handler, boundAs, args, mayNest, waitSignal };
+    if (isSound && !this.#mustFollow(pending)) return this.#judge(pending);
     return this.#prepareAndJudge(pending);
   }
 
@@ -158,14 +173,14 @@ export class GateGuard {
   async #prepareAndJudge(pending: PendingCall): Promise<unknown> {
     if (!this.#isSound()) await this.#assertSound(pending.context);
     if (pending.boundAs.length === 0) return pending.handler(pending.request, pending.context);
-    if (this.#mustFollow(pending.facts)) await this.#follow(pending.facts);
+    if (this.#mustFollow(pending)) await this.#follow(this.#facts(pending.request, pending.context));
     return this.#judge(pending);
   }
 
-  #judge(pending: PendingCall): Promise<unknown> {
+  #judge(pending: PendingCall): unknown {
     const { request, context, handler } = pending;
     // A handler that wraps the guarded one comes by here again.
-    if (isBeingJudged(pending, this.#calls)) return Promise.resolve(handler(request, context));
+    if (isBeingJudged(pending, this.#calls)) return handler(request, context);
     return runGated(pending, this.#calls);
   }
 
@@ -193,17 +208,24 @@ export class GateGuard {
   }
 
   #facts(request: WireRequest, context: unknown): RequestFacts {
-    const { principal, onError } = this.#settings;
     try {
-      return factsOf(request, context, { era: this.#era(), connectionId: this.#connectionId, principal });
+      return factsOf(request, context, this.#connection);
     } catch (error) {
-      onError(error);
+      this.#settings.onError(error);
       throw unavailable('Who this request is for cannot be told at the moment, so nothing is done.', error);
     }
   }
 
-  /** Without a promise where the resolver needs none: this is on the way of every call. */
-  #stateKey(facts: RequestFacts): Awaitable<string | undefined> {
+  /** Without a promise where the resolver needs none, and without the facts where it would look at none of them. */
+  #stateKey({ request, context }: PendingCall): Awaitable<string | undefined> {
+    if (this.#settings.stateKey !== stateKeyOfSession || !isConnectionAlone(context))
+      return this.#keyOf(this.#facts(request, context));
+    const { connectionId } = this.#connection;
+    if (connectionId !== this.#lastOwnKey) this.#remember(connectionId);
+    return connectionId;
+  }
+
+  #keyOf(facts: RequestFacts): Awaitable<string | undefined> {
     const key = this.#settings.stateKey(facts);
     if (typeof key === 'string' || key === undefined) return this.#own(facts, key);
     return Promise.resolve(key).then((resolved) => this.#own(facts, resolved));
@@ -218,13 +240,18 @@ export class GateGuard {
         'attachGate: "stateKey" must give a non-empty string, or undefined for none.',
       );
     }
-    if (key === facts.connectionId || key === sessionKey(facts)) this.#ownKeys.add(key);
+    if (key === facts.connectionId || key === sessionKey(facts)) this.#remember(key);
     return key;
+  }
+
+  #remember(key: string): void {
+    this.#ownKeys.add(key);
+    this.#lastOwnKey = key;
   }
 
   /** How the lists stand for a request; `undefined` where it belongs to no session. */
   async #view(facts: RequestFacts): Promise<ListView | undefined> {
-    const key = await this.#stateKey({ ...facts, name: undefined, arguments: {} });
+    const key = await this.#keyOf({ ...facts, name: undefined, arguments: {} });
     return key === undefined ? undefined : { key, closed: await closedNow(this.#sessions, key) };
   }
 
@@ -238,9 +265,12 @@ export class GateGuard {
   }
 
   /** From the first call on, a client that never listed is told of changes too. */
-  #mustFollow(facts: RequestFacts): boolean {
-    const listing = listingFor(this.#settings.listing, facts);
-    return listing === 'open-private' || (listing === 'open' && !this.#changes.followsAny && isSession(facts));
+  #mustFollow({ request, context }: PendingCall): boolean {
+    const { listing } = this.#settings;
+    if (listing === 'static') return false;
+    if (this.#connection.era() === 'legacy')
+      return !this.#changes.followsAny && isSession(this.#facts(request, context));
+    return listing === 'hide' && this.#facts(request, context).principal !== undefined;
   }
 
   async #follow(facts: RequestFacts): Promise<void> {
@@ -264,6 +294,10 @@ export class GateGuard {
   #changesOptions(coalescer: Coalescer): ChangesOptions {
     return { sessions: this.#sessions, coalescer, onError: this.#settings.onError };
   }
+}
+
+function newConnectionId({ randomId }: AttachSettings): string {
+  return `connection:${randomId()}`;
 }
 
 /** What the client is told; the cause went to `onError`, it may name hosts that are nobody's business there. */

@@ -17,12 +17,7 @@ export interface WireRequest {
 export type StoredHandler = (request: WireRequest, context: unknown) => unknown;
 
 /** Answers a request in place of its handler, which it may call. */
-export type Interceptor = (
-  request: WireRequest,
-  context: unknown,
-  handler: StoredHandler,
-  nesting: Nesting,
-) => Promise<unknown>;
+export type Interceptor = (request: WireRequest, context: unknown, handler: StoredHandler, nesting: Nesting) => unknown;
 
 /** Whether a guarded handler may be called from within another one of the same method. */
 export interface Nesting {

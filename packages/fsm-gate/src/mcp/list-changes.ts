@@ -75,8 +75,10 @@ export class ConnectionChanges {
   /** Anew each time: the application may have ended the session meanwhile, and its listeners went with it. */
   #follow(key: string): void {
     this.#unsubscribe.get(key)?.();
-    const unsubscribe = this.#options.sessions.onChange(key, (change) => {
-      if (change.visibleChanged) this.#options.coalescer.schedule(key, () => void this.#flush(key));
+    const { coalescer, sessions } = this.#options;
+    const flush = (): void => void this.#flush(key);
+    const unsubscribe = sessions.onChange(key, ({ visibleChanged }) => {
+      if (visibleChanged) coalescer.schedule(key, flush);
     });
     this.#unsubscribe.set(key, unsubscribe);
   }

@@ -16,9 +16,15 @@ export type CallOutcome =
 
 const SUCCESS: CallOutcome = { kind: 'success' };
 const FAILURE: CallOutcome = { kind: 'failure', reason: 'isError' };
+const NOTHING: CallOutcome = { kind: 'failure', reason: 'the handler answered nothing' };
 
 export function outcomeOfCall(request: WireRequest, result: unknown): CallOutcome {
-  if (!isRecord(result)) return { kind: 'failure', reason: 'the handler answered nothing' };
+  if (!isRecord(result)) return NOTHING;
+  if (result.resultType !== undefined || result.task !== undefined) return outcomeByType(request, result);
+  return result.isError === true ? FAILURE : SUCCESS;
+}
+
+function outcomeByType(request: WireRequest, result: Record<string, unknown>): CallOutcome {
   if (result.resultType === 'input_required') return { kind: 'input_required' };
   const task = createdTask(request, result);
   if (task !== undefined) {

@@ -31,34 +31,68 @@ export interface RequestFacts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the facts are gathered with. */
-export interface FactsOptions {
-  readonly era: ProtocolEra;
+/** What is known of the connection that a request came over. */
+export interface ConnectionFacts {
+  readonly era: () => ProtocolEra;
   readonly connectionId: string;
   readonly principal: (auth: RequestAuth) => string | undefined;
 }
 
-export function factsOf(request: WireRequest, context: unknown, options: FactsOptions): RequestFacts {
-  const extra = isRecord(context) ? context : {};
-  const mcpRequest = isRecord(extra.mcpReq) ? extra.mcpReq : undefined;
-  const http = isRecord(extra.http) ? extra.http : undefined;
-  const params = request.params ?? {};
-  const auth = asAuth(http === undefined ? extra.authInfo : http.authInfo);
-  const signal = mcpRequest === undefined ? extra.signal : mcpRequest.signal;
-  const overHttp = http !== undefined || extra.requestInfo !== undefined || auth !== undefined;
+/** What is read of v1's `extra` and of v2's `ctx`. The SDK makes both, so that only what it takes over from outside is checked. */
+interface SdkContext {
+  readonly sessionId?: unknown;
+  readonly authInfo?: unknown;
+  readonly requestInfo?: unknown;
+  readonly signal?: AbortSignal;
+  readonly http?: { readonly authInfo?: unknown };
+  readonly mcpReq?: { readonly signal?: AbortSignal };
+}
+
+const NO_CONTEXT: SdkContext = {};
+const NO_PARAMS: Readonly<Record<string, unknown>> = {};
+const NO_ARGUMENTS: Readonly<Record<string, unknown>> = {};
+
+export function factsOf(request: WireRequest, context: unknown, connection: ConnectionFacts): RequestFacts {
+  const { sessionId, authInfo, requestInfo, http }: SdkContext = context ?? NO_CONTEXT;
+  const auth = asAuth(http === undefined ? authInfo : http.authInfo);
+  const overHttp = http !== undefined || requestInfo !== undefined || auth !== undefined;
+  const era = connection.era();
   return {
     method: request.method,
-    // By method: a stray `name` beside a resource's `uri` must not decide what is judged.
-    name: asName(request.method === 'resources/read' ? params.uri : params.name),
-    arguments: isRecord(params.arguments) ? params.arguments : {},
-    era: options.era,
-    sessionId: options.era === 'legacy' ? nonEmpty(extra.sessionId) : undefined,
-    principal: auth === undefined ? undefined : nonEmpty(options.principal(auth)),
+    name: targetOf(request),
+    arguments: argumentsOf(request),
+    era,
+    sessionId: era === 'legacy' ? nonEmpty(sessionId) : undefined,
+    principal: auth === undefined ? undefined : nonEmpty(connection.principal(auth)),
     auth,
     overHttp,
-    connectionId: overHttp ? undefined : options.connectionId,
-    signal: signal instanceof AbortSignal ? signal : undefined,
+    connectionId: overHttp ? undefined : connection.connectionId,
+    signal: signalOf(context),
   };
+}
+
+/**
+ * Whether nothing but the connection tells who asks, as with stdio and in memory: the facts then have a `connectionId` and neither
+ * session nor principal. Told without making the facts, which most calls of such a server need for nothing else (decision 0407).
+ */
+export function isConnectionAlone(context: unknown): boolean {
+  const { sessionId, authInfo, requestInfo, http }: SdkContext = context ?? NO_CONTEXT;
+  return sessionId === undefined && authInfo === undefined && requestInfo === undefined && http === undefined;
+}
+
+/** The tool or prompt asked for, or the resource's URI. By method: a stray `name` beside a resource's `uri` must not decide. */
+export function targetOf({ method, params = NO_PARAMS }: WireRequest): string | undefined {
+  return asName(method === 'resources/read' ? params.uri : params.name);
+}
+
+export function argumentsOf({ params }: WireRequest): Readonly<Record<string, unknown>> {
+  const args = params?.arguments;
+  return isRecord(args) ? args : NO_ARGUMENTS;
+}
+
+export function signalOf(context: unknown): AbortSignal | undefined {
+  const { signal, mcpReq }: SdkContext = context ?? NO_CONTEXT;
+  return mcpReq === undefined ? signal : mcpReq.signal;
 }
 
 /**

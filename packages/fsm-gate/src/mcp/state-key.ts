@@ -23,8 +23,10 @@ export class StateKeyError extends Error {
  * The default: the `Mcp-Session-Id` of a legacy session; else the principal; else, where there is no HTTP, the connection.
  * Stateless HTTP without authorization has no key.
  */
-export const stateKeyOfSession: StateKeyResolver = (request) =>
-  sessionKey(request) ?? stateKeyOfPrincipal(request) ?? request.connectionId;
+export const stateKeyOfSession: StateKeyResolver = (request) => {
+  if (request.sessionId !== undefined) return sessionKey(request);
+  return request.principal === undefined ? request.connectionId : principalKey(request.principal);
+};
 
 /** One state for each principal, across their sessions, hosts and protocol eras. */
 export const stateKeyOfPrincipal: StateKeyResolver = (request) =>

@@ -1,6 +1,6 @@
 /** Sessions in this process's memory: bounded, least recently used out first, with an optional time to live. */
 import type { FsmSnapshot } from '../snapshot.js';
-import type { CommitOutcome, GateStore, ReserveOutcome, ReserveRequest, StoredSession } from './store.js';
+import type { CommitOutcome, GateStore, ReserveOutcome, StoredSession } from './store.js';
 
 /** Options of `memoryGateStore`. */
 export interface MemoryGateStoreOptions {
@@ -12,27 +12,54 @@ export interface MemoryGateStoreOptions {
   readonly now?: () => number;
 }
 
-/** What is kept of a session. A lease is there only while a call is in flight, so that an idle session stays small. */
-interface Slot {
+/** What is kept of a session. The lease is part of it, so that a call makes none. */
+export interface Slot {
+  readonly key: string;
+  /** Replaced, never changed. */
   snapshot: FsmSnapshot;
+  /** The model that made the snapshot or has checked it; none knows one that came through `GateStore`. */
+  checkedBy: unknown;
   version: number;
-  /** The fence of the last commit: its repetition is answered, not refused. */
+  /** The fence of the last commit, -1 for none: its repetition is answered, not refused. */
   done: number;
   touchedAt: number;
-  lease: Lease | undefined;
-}
-
-interface Lease {
-  readonly id: string;
-  readonly tool: string;
-  readonly fence: number;
+  /** The lease: its fence, 0 for none; the reservation's id ('' for one by `LocalSlots`) and tool; its end. */
+  fence: number;
+  id: string;
+  tool: string;
   until: number;
 }
 
 /** How many held sessions are passed over to make room for one; what is kept beyond the bound meanwhile goes with the next ones. */
 const MOST_PASSED = 4;
 
-/** The default store of `createGateSessions`: one process, nothing survives it. */
+/**
+ * The store of this process as it is, for the interlock alone: with no copies, since snapshots do not change, and without the
+ * answers that a store must make. What it does is what `GateStore` does; `test/local-slots.test.ts` holds them together.
+ */
+export interface LocalSlots {
+  readonly now: () => number;
+  /** The slot of a session that nobody holds; it is the most recently used one then. */
+  findFree(key: string): Slot | undefined;
+  /** `reserve` of a free slot; gives the fence. */
+  take(slot: Slot, tool: string, leaseMs: number): number;
+  /** `commit` at a time that was read just now; false where the lease is no longer the caller's. */
+  commit(slot: Slot, fence: number, snapshot: FsmSnapshot, at: number): boolean;
+  /** `release`. */
+  free(slot: Slot, fence: number): void;
+}
+
+const localSlots = new WeakMap<GateStore, LocalSlots>();
+
+/** The slots of a store that `memoryGateStore` made; of no other, and of none that is wrapped. */
+export function slotsOf(store: GateStore): LocalSlots | undefined {
+  return localSlots.get(store);
+}
+
+/**
+ * The default store of `createGateSessions`: one process, nothing survives it. Calls of a session that nobody else holds pass its
+ * methods by, so it is frozen: to stand between, wrap it (`{ ...memoryGateStore(), commit }`).
+ */
 export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore {
   const { maxSessions = 10_000, ttlMs = Number.POSITIVE_INFINITY, now = Date.now } = options;
   // A Map keeps the order of insertion: touching a slot moves it to the end, so the oldest is always first.
@@ -42,7 +69,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   /** The most recently used one, which needs no moving. */
   let newest: Slot | undefined;
 
-  return {
+  const store: GateStore = {
     read(key) {
       const slot = touch(key);
       // A session that only has a lease was never written.
@@ -51,63 +78,96 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
 
     reserve(key, request): ReserveOutcome {
       const slot = touch(key) ?? insert(key, request.initial());
-      const { lease } = slot;
-      if (held(slot) && lease) {
-        if (lease.id === request.id) return { kind: 'granted', session: view(slot), fence: lease.fence };
-        return { kind: 'held', session: view(slot), tool: lease.tool, expiresInMs: lease.until - now() };
+      if (held(slot)) {
+        if (slot.id === request.id) return { kind: 'granted', session: view(slot), fence: slot.fence };
+        return { kind: 'held', session: view(slot), tool: slot.tool, expiresInMs: slot.until - now() };
       }
       if (request.onlyIn && !request.onlyIn.includes(slot.snapshot.state)) {
-        forgetUnwritten(key, slot);
+        forgetUnwritten(slot);
         return { kind: 'elsewhere', session: view(slot) };
       }
-      slot.lease = newLease(request);
-      return { kind: 'granted', session: view(slot), fence: slot.lease.fence };
+      const fence = take(slot, request.tool, request.leaseMs);
+      slot.id = request.id;
+      return { kind: 'granted', session: view(slot), fence };
     },
 
     renew(key, fence, leaseMs) {
       const slot = touch(key);
-      if (!slot?.lease || !holds(slot, fence)) return false;
-      slot.lease.until = now() + leaseMs;
+      if (!slot || !holds(slot, fence, now())) return false;
+      slot.until = now() + leaseMs;
       return true;
     },
 
     commit(key, fence, snapshot): CommitOutcome {
-      // Its reservation has just moved it to the end.
-      const slot = expires ? touch(key) : slots.get(key);
-      if (slot?.done === fence) return { kind: 'committed', version: slot.version };
-      if (!slot || !holds(slot, fence)) return { kind: 'lost' };
-      write(slot, snapshot);
-      slot.done = fence;
+      const slot = touch(key);
+      if (!slot || !commit(slot, fence, copy(snapshot), now())) return { kind: 'lost' };
+      slot.checkedBy = undefined;
       return { kind: 'committed', version: slot.version };
     },
 
     release(key, fence) {
-      const slot = slots.get(key);
-      if (slot?.lease?.fence !== fence) return;
-      slot.lease = undefined;
-      forgetUnwritten(key, slot);
+      const slot = find(key);
+      if (slot) free(slot, fence);
     },
 
     force(key, snapshot) {
       const slot = touch(key) ?? insert(key, snapshot);
-      write(slot, snapshot);
-      slot.done = 0;
+      write(slot, copy(snapshot));
+      slot.checkedBy = undefined;
+      slot.done = -1;
       return view(slot);
     },
 
     delete(key) {
-      slots.delete(key);
+      const slot = find(key);
+      // A call that holds it must not find its lease alive.
+      if (slot) slot.fence = 0;
+      forget(key);
     },
   };
+  if (!expires) localSlots.set(store, { now, findFree, take, commit, free });
+  return Object.freeze(store);
+
+  function findFree(key: string): Slot | undefined {
+    const slot = touch(key);
+    return slot?.fence === 0 ? slot : undefined;
+  }
+
+  function take(slot: Slot, tool: string, leaseMs: number): number {
+    // One counter for the store: a fence of a session that was deleted is never handed out again under its key.
+    fences += 1;
+    slot.fence = fences;
+    slot.tool = tool;
+    slot.until = now() + leaseMs;
+    return fences;
+  }
+
+  function commit(slot: Slot, fence: number, snapshot: FsmSnapshot, at: number): boolean {
+    if (!holds(slot, fence, at)) return slot.done === fence;
+    write(slot, snapshot);
+    slot.done = fence;
+    return true;
+  }
+
+  function find(key: string): Slot | undefined {
+    return newest?.key === key ? newest : slots.get(key);
+  }
+
+  function forget(key: string): void {
+    slots.delete(key);
+    if (newest?.key === key) newest = undefined;
+  }
 
   function touch(key: string): Slot | undefined {
-    const slot = slots.get(key);
+    const slot = find(key);
     if (!slot) return undefined;
-    if (stale(slot)) {
-      slots.delete(key);
-      return undefined;
+    if (expires) {
+      if (stale(slot)) {
+        forget(key);
+        return undefined;
+      }
+      slot.touchedAt = now();
     }
-    if (expires) slot.touchedAt = now();
     if (slot === newest) return slot;
     slots.delete(key);
     slots.set(key, slot);
@@ -118,11 +178,16 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   function insert(key: string, snapshot: FsmSnapshot): Slot {
     makeRoom();
     const slot: Slot = {
+      key,
       snapshot: copy(snapshot),
+      checkedBy: undefined,
       version: 0,
-      done: 0,
+      done: -1,
       touchedAt: expires ? now() : 0,
-      lease: undefined,
+      fence: 0,
+      id: '',
+      tool: '',
+      until: 0,
     };
     slots.set(key, slot);
     newest = slot;
@@ -135,7 +200,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     for (const [key, slot] of slots) {
       if (!held(slot)) {
         if (slots.size < maxSessions && !stale(slot)) return;
-        slots.delete(key);
+        forget(key);
         continue;
       }
       // It is in use. Were it passed over where it lies, each new session would pass over all that are held.
@@ -150,28 +215,29 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     return expires && !held(slot) && now() - slot.touchedAt >= ttlMs;
   }
 
-  function held({ lease }: Slot): boolean {
-    return lease !== undefined && lease.until > now();
+  function held(slot: Slot): boolean {
+    return slot.fence !== 0 && slot.until > now();
   }
 
-  function holds(slot: Slot, fence: number): boolean {
-    return held(slot) && slot.lease?.fence === fence;
-  }
-
-  function newLease({ id, tool, leaseMs }: ReserveRequest): Lease {
-    // One counter for the store: a fence of a session that was deleted is never handed out again under its key.
-    fences += 1;
-    return { id, tool, fence: fences, until: now() + leaseMs };
+  function holds(slot: Slot, fence: number, at: number): boolean {
+    return slot.fence === fence && fence !== 0 && slot.until > at;
   }
 
   function write(slot: Slot, snapshot: FsmSnapshot): void {
-    slot.snapshot = copy(snapshot);
+    if (slot.snapshot !== snapshot) slot.snapshot = snapshot;
     slot.version += 1;
-    slot.lease = undefined;
+    free(slot, slot.fence);
   }
 
-  function forgetUnwritten(key: string, slot: Slot): void {
-    if (slot.version === 0) slots.delete(key);
+  function free(slot: Slot, fence: number): void {
+    if (slot.fence !== fence) return;
+    slot.fence = 0;
+    slot.id = '';
+    forgetUnwritten(slot);
+  }
+
+  function forgetUnwritten({ key, version }: Slot): void {
+    if (version === 0) forget(key);
   }
 }
 
@@ -179,7 +245,7 @@ function view({ snapshot, version }: Slot): StoredSession {
   return { snapshot: copy(snapshot), version };
 }
 
-/** Callers own what they get: changing it must not change what is stored. */
+/** Callers own what they give and get: changing it must not change what is stored. */
 function copy({ state, updatedAt, machine }: FsmSnapshot): FsmSnapshot {
   return machine ? { state, updatedAt, machine: structuredClone(machine) } : { state, updatedAt };
 }

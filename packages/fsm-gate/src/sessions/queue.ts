@@ -5,17 +5,21 @@ import type { GateTimers } from './sessions-types.js';
 /** How many lines that nobody stands in are kept: who comes back, as sessions do, finds theirs. */
 const KEPT = 64;
 
-/** Those who want one key. Whoever has the turn ends it once, by `KeyedQueue.leave`. */
-export interface Line {
+/** Those who want one key. Whoever has the turn ends it once, by `KeyedQueue.leave`, and may note what it is doing. */
+export interface Line<Work> {
+  readonly key: string;
   isTaken: boolean;
+  work: Work | undefined;
   readonly waiting: (() => void)[];
 }
 
 /** One line a key; beyond a few, a key that nobody waits for or holds takes no memory. */
-export class KeyedQueue {
+export class KeyedQueue<Work> {
   readonly #timers: GateTimers;
-  readonly #lines: Map<string, Line> = new Map();
+  readonly #lines: Map<string, Line<Work>> = new Map();
   #free: number = 0;
+  /** Where somebody stood last: of one client's calls, one after another, only the first looks its line up. */
+  #latest: Line<Work> | undefined;
 
   constructor(timers: GateTimers) {
     this.#timers = timers;
@@ -27,21 +31,22 @@ export class KeyedQueue {
    * @returns the line whose turn is the caller's now, at once where the key is free; `undefined` when the time was up. Rejects
    * with the signal's reason.
    */
-  enter(key: string, timeoutMs: number, signal: AbortSignal | undefined): Line | Promise<Line | undefined> {
-    const line = this.#lines.get(key);
-    if (line?.isTaken) return this.#wait(line, timeoutMs, signal);
-    if (line) {
-      line.isTaken = true;
-      this.#free -= 1;
-      return line;
-    }
-    const begun: Line = { isTaken: true, waiting: [] };
-    this.#lines.set(key, begun);
-    return begun;
+  enter(key: string, timeoutMs: number, signal: AbortSignal | undefined): Line<Work> | Promise<Line<Work> | undefined> {
+    return this.enterFree(key) ?? this.#wait(this.#find(key), timeoutMs, signal);
+  }
+
+  /** The key's turn where nobody has it. */
+  enterFree(key: string): Line<Work> | undefined {
+    const line = this.#latest?.key === key ? this.#latest : this.#find(key);
+    if (line.isTaken) return undefined;
+    line.isTaken = true;
+    this.#free -= 1;
+    return line;
   }
 
   /** Ends a turn: the next in line has it, or nobody. */
-  leave(line: Line): void {
+  leave(line: Line<Work>): void {
+    line.work = undefined;
     const next = line.waiting[0];
     if (next) {
       next();
@@ -53,7 +58,19 @@ export class KeyedQueue {
     if (this.#free > KEPT && this.#free * 2 > this.#lines.size) this.#sweep();
   }
 
-  #wait(line: Line, timeoutMs: number, signal: AbortSignal | undefined): Promise<Line | undefined> {
+  /** The key's line, free where it is a new one. */
+  #find(key: string): Line<Work> {
+    let line = this.#lines.get(key);
+    if (!line) {
+      line = { key, isTaken: false, work: undefined, waiting: [] };
+      this.#lines.set(key, line);
+      this.#free += 1;
+    }
+    this.#latest = line;
+    return line;
+  }
+
+  #wait(line: Line<Work>, timeoutMs: number, signal: AbortSignal | undefined): Promise<Line<Work> | undefined> {
     const { waiting } = line;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -73,8 +90,14 @@ export class KeyedQueue {
     });
   }
 
+  /** What those who have a turn are doing. */
+  working(): Work[] {
+    return [...this.#lines.values()].flatMap(({ work }) => work ?? []);
+  }
+
   #sweep(): void {
     for (const [key, line] of this.#lines) if (!line.isTaken) this.#lines.delete(key);
     this.#free = 0;
+    this.#latest = undefined;
   }
 }

@@ -9,6 +9,9 @@ import type { SessionChange } from './sessions-types.js';
 /** The state of a session whose bytes could not be read. */
 export const UNREADABLE: string = '(unreadable)';
 
+/** The listeners where there are none. */
+const NOBODY: readonly { readonly listener: Listener }[] = [];
+
 type Listener = (change: SessionChange) => void;
 
 /** What the sessions report through. */
@@ -18,22 +21,12 @@ export interface Reporter {
   record(record: Omit<AuditRecord, 'gate' | 'time'>): void;
   /** Records the answer to a call; `fence` is set where a lease was taken for it. */
   decided(key: string, decision: GateDecision, version: number, fence?: number, event?: string): void;
-  /** Tells the listeners, if the state or what is open differs. */
-  moved(move: Move): void;
+  /** Tells the listeners, if the state or what is open differs. `before` is `undefined` where it could not be read. */
+  moved(key: string, before: FsmSnapshot | undefined, after: FsmSnapshot, version: number, local: boolean): void;
   /** `onChange` of `GateSessions`. */
   onChange(keyOrListener: string | Listener, listener?: Listener): () => void;
   /** Drops the listeners of a session. */
   forget(key: string): void;
-}
-
-/** A change of a session's snapshot. */
-export interface Move {
-  readonly key: string;
-  /** `undefined` where it could not be read. */
-  readonly before: FsmSnapshot | undefined;
-  readonly after: FsmSnapshot;
-  readonly version: number;
-  readonly local: boolean;
 }
 
 /** One reporter for each `createGateSessions`. */
@@ -58,27 +51,21 @@ export function createReporter(options: {
     decided(session, decision, version, fence, event) {
       if (!onDecision) return;
       const { tool, state } = decision;
-      if (decision.kind === 'refused') {
-        record({ kind: 'refused', session, tool, event, state, version, reason: why(decision) });
-      } else
-        record({ kind: fence === undefined ? 'allowed' : 'reserved', session, tool, event, state, version, fence });
+      const told = { session, tool, event, state, version };
+      if (decision.kind === 'refused') record({ ...told, kind: 'refused', reason: why(decision) });
+      else record({ ...told, kind: fence === undefined ? 'allowed' : 'reserved', fence });
     },
 
-    moved({ key, before, after, version, local }) {
-      const own = byKey.get(key);
-      if (before === after || (everyKey.all.length === 0 && !own)) return;
+    moved(key, before, after, version, local) {
+      const own = byKey.get(key)?.all ?? NOBODY;
+      if (before === after || everyKey.all.length + own.length === 0) return;
       const visibleChanged = !before || !sameTools(model.closedTools(before), model.closedTools(after));
-      if (before?.state === after.state && !visibleChanged) return;
-      const change = {
-        key,
-        previousState: before?.state ?? UNREADABLE,
-        currentState: after.state,
-        version,
-        visibleChanged,
-        local,
-      };
+      const previousState = before ? before.state : UNREADABLE;
+      const currentState = after.state;
+      if (previousState === currentState && !visibleChanged) return;
+      const change = { key, previousState, currentState, version, visibleChanged, local };
       for (const { listener } of everyKey.all) tell(listener, change);
-      if (own) for (const { listener } of own.all) tell(listener, change);
+      for (const { listener } of own) tell(listener, change);
     },
 
     onChange(keyOrListener, listener) {
@@ -108,16 +95,9 @@ export function createReporter(options: {
 }
 
 function why(decision: RefusedDecision): string {
-  switch (decision.reason) {
-    case 'closed':
-      return 'closed';
-    case 'arguments':
-      return `arguments: ${decision.detail}`;
-    case 'busy':
-      return `busy: ${decision.holder}`;
-    default:
-      return decision satisfies never;
-  }
+  const { reason } = decision;
+  if (reason === 'closed') return reason;
+  return `${reason}: ${reason === 'busy' ? decision.holder : decision.detail}`;
 }
 
 /** Those who listen. The list is never changed but replaced, so that whoever is being told needs no copy of it. */

@@ -132,7 +132,7 @@ export interface AdmitOptions extends CallOptions {
    * In place of `signal`: looked at only where there is something to wait for, so that a call that need not wait is let through
    * although it is aborted. Reading an `AbortSignal` takes as long as the rest of a reservation.
    */
-  readonly waitSignal?: AbortSignal;
+  readonly waitSignal?: AbortSignal | undefined;
 }
 
 /** How an event is sent from outside a tool call. */
@@ -153,8 +153,8 @@ export interface GateSessions {
   /** Takes the session for a call, or says why not. The lease is renewed until the call is ended. */
   reserve(key: string, tool: string, args?: unknown, options?: CallOptions): Promise<Admission>;
   /**
-   * `reserve`, answering at once where the store does and nobody waits: for integrations that count microseconds. Rejects, never
-   * throws.
+   * `reserve`, answering at once where nobody is to be waited for, which is so for a session of `memoryGateStore` that has been
+   * written and that no call holds: for integrations that count microseconds. Rejects, never throws.
    */
   admit(key: string, tool: string, args?: unknown, options?: AdmitOptions): Awaitable<Admission>;
   /** Goes on with a reservation made elsewhere (a task). `undefined` when its lease is gone. */

@@ -1,7 +1,6 @@
 /** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
 import type { Awaitable } from '../awaitable.js';
 import { decide } from '../decision.js';
-import type { AllowedDecision } from '../decision-types.js';
 import { GateError } from '../errors.js';
 import type { FsmSnapshot } from '../snapshot.js';
 import { assertSound } from '../verify/verify.js';
@@ -13,7 +12,6 @@ import { checkKey, createReader } from './reader.js';
 import { createReporter, UNREADABLE } from './reporter.js';
 import type {
   Admission,
-  AdmitOptions,
   CallOptions,
   Contention,
   GateCall,
@@ -26,9 +24,7 @@ import type {
 } from './sessions-types.js';
 import { serialisedStore } from './state-store.js';
 import type { GateStore, StoredSession } from './store.js';
-import { EventWish, ToolWish } from './wish.js';
-
-const NO_OPTIONS: AdmitOptions = {};
+import { bindingOfEvent } from './wish.js';
 
 const WAIT: Contention = { kind: 'wait', timeoutMs: 10_000 };
 
@@ -64,7 +60,7 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     const after = acceptable(current, version);
     if (after === undefined) return;
     const before = previous ? acceptable(previous, version) : model.start(0);
-    reporter.moved({ key, before, after, version, local: false });
+    reporter.moved(key, before, after, version, false);
   });
 
   const sessions: GateSessions = {
@@ -87,14 +83,16 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
       return sessions.admit(key, tool, args, callOptions);
     },
 
-    admit(key, tool, args, { signal, waitSignal = signal } = NO_OPTIONS): Awaitable<Admission> {
+    admit(key, tool, args, options): Awaitable<Admission> {
       try {
-        signal?.throwIfAborted();
+        options?.signal?.throwIfAborted();
         const binding = model.bindings.get(tool);
         if (!binding?.events.length) return admitFree(key, tool, args);
+        const admission = interlock.leaseLocally(key, binding, args);
+        if (admission) return admission;
         // A migration may lead into another state than the stored one, so the store cannot judge by that.
-        const onlyIn = migrate ? undefined : model.openStates(tool);
-        return interlock.lease(new ToolWish(model, binding, key, args), onlyIn, waitSignal);
+        const onlyIn = migrate ? undefined : model.openStates(binding);
+        return interlock.lease({ key, binding, args, note: undefined }, onlyIn, options?.waitSignal ?? options?.signal);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -103,11 +101,11 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     async resume({ key, tool, fence }, args) {
       const binding = model.bindings.get(tool);
       if (!binding?.events.length || !(await store.renew(checkKey(key), fence, leaseMs))) return undefined;
-      const session = await reader.read(key);
-      const { events } = binding;
-      const decision: AllowedDecision = { kind: 'allowed', tool, state: session.snapshot.state, events };
-      const wish = new ToolWish(model, binding, key, args);
-      return interlock.adopt({ wish, decision, session, fence, line: undefined });
+      const { snapshot: before, version } = await reader.read(key);
+      return interlock.adopt({
+        ...{ key, binding, args, note: undefined, fence, before, version, line: undefined, slot: undefined },
+        decision: { kind: 'allowed', tool, state: before.state, events: binding.events },
+      });
     },
 
     async run<T>(
@@ -141,7 +139,7 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
 
     async send(key, event, { signal, args, ...note } = {}) {
       signal?.throwIfAborted();
-      const outcome = await interlock.lease(new EventWish(key, event, args, note), undefined, signal);
+      const outcome = await interlock.lease({ key, binding: bindingOfEvent(event), args, note }, undefined, signal);
       if (outcome.kind === 'admitted') return outcome.call.commit();
       throw new GateError(
         'SESSION_BUSY',
@@ -167,7 +165,7 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
         version: last?.version ?? 0,
       });
       // Who still looks at it finds it at its beginning.
-      reporter.moved({ key, before, after: model.start(now()), version: 0, local: true });
+      reporter.moved(key, before, model.start(now()), 0, true);
       reporter.forget(key);
     },
 
@@ -205,7 +203,7 @@ export function createGateSessions(options: GateSessionsOptions): GateSessions {
     const { version } = forced;
     const state = before?.state ?? UNREADABLE;
     reporter.record({ kind: 'forced', session: key, state, nextState: after.state, version, by, reason });
-    reporter.moved({ key, before, after, version, local: true });
+    reporter.moved(key, before, after, version, true);
     return view(forced);
   }
 

@@ -48,7 +48,7 @@ export function* explorePaths(gate: GateLike, options: PathOptions = {}): Genera
     for (const { event, to } of nodes.get(model.keyOf(at))?.edges ?? []) {
       const key = model.keyOf(to);
       if (visited.has(key)) continue;
-      const tools = bindings.filter((b) => b.events.includes(event) && model.isOpen(b.tool, at)).map((b) => b.tool);
+      const tools = bindings.filter((b) => b.events.includes(event) && model.isOpen(b, at)).map((b) => b.tool);
       const longer = [...steps, { from: at.state, event, tools, to: to.state }];
       yield { steps: longer, end: to.state };
       visited.add(key);

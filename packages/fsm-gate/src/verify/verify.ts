@@ -124,7 +124,8 @@ function statesThatCanEnd(model: GateModel, nodes: StateGraph['nodes']): Set<str
 function* checkTools(model: GateModel, { nodes, complete }: StateGraph): Generator<GateFinding> {
   const surely = complete && !model.conditional;
   const events = new Set(model.states.flatMap((state) => state.events));
-  for (const { tool, states, events: sent } of model.bindings.values()) {
+  for (const binding of model.bindings.values()) {
+    const { tool, states, events: sent } = binding;
     for (const state of states) {
       if (!model.knows(state))
         yield {
@@ -136,7 +137,7 @@ function* checkTools(model: GateModel, { nodes, complete }: StateGraph): Generat
           fix: 'Correct its name.',
         };
     }
-    const open = [...nodes.values()].filter(({ at }) => model.isOpen(tool, at));
+    const open = [...nodes.values()].filter(({ at }) => model.isOpen(binding, at));
     if (open.length === 0)
       yield {
         severity: surely ? 'error' : 'warning',

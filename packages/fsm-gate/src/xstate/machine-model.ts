@@ -156,7 +156,8 @@ export class MachineModel implements GateModel {
     return snapshot;
   }
 
-  isOpen(tool: string, snapshot: FsmSnapshot, args?: unknown): boolean {
+  isOpen({ tool }: ToolBinding, snapshot: FsmSnapshot, args?: unknown): boolean {
+    // As this model has it, with its conditions.
     const binding = this.#bindings.get(tool);
     return !binding || this.#holds(binding, this.#revive(snapshot), args, 'closed');
   }
