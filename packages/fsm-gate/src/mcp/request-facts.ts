@@ -73,7 +73,7 @@ export function factsOf(request: WireRequest, context: unknown, connection: Conn
 
 /**
  * Whether nothing but the connection tells who asks, as with stdio and in memory: the facts then have a `connectionId` and neither
- * session nor principal. Told without making the facts, which most calls of such a server need for nothing else (decision 0407).
+ * session nor principal. Told without making the facts, which most calls of such a server need for nothing else (decision 0408).
  */
 export function isConnectionAlone(context: unknown): boolean {
   const { sessionId, authInfo, requestInfo, http }: SdkContext = context ?? NO_CONTEXT;
