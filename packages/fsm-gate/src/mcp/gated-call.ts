@@ -95,25 +95,20 @@ async function answerLater(
   return execute(admission.call, pending, options);
 }
 
-/** Nothing that happens here is a failure to decide. One `await`, and little in the function: what it keeps for that is made anew each time. */
+/** Nothing that happens here is a failure to decide. One `await`: what an async function keeps for each is made with every call. */
 async function execute(call: GateCall, pending: PendingCall, options: GatedCallOptions): Promise<unknown> {
-  let result: unknown;
   try {
-    result = await pending.handler(pending.request, pending.context);
+    const result: unknown = await pending.handler(pending.request, pending.context);
+    const outcome = outcomeOfCall(pending.request, result);
+    return outcome.kind === 'success' ? commit(call, pending, result, options) : end(call, outcome, result, options);
   } catch (error) {
     return fail(call, error);
   }
-  return finish(call, pending, result, options);
 }
 
 async function fail(call: GateCall, error: unknown): Promise<never> {
   await call.rollback('threw');
   throw error;
-}
-
-function finish(call: GateCall, pending: PendingCall, result: unknown, options: GatedCallOptions): unknown {
-  const outcome = outcomeOfCall(pending.request, result);
-  return outcome.kind === 'success' ? commit(call, pending, result, options) : end(call, outcome, result, options);
 }
 
 /** Ends a call whose handler answered something else than a success, and gives what the client gets. */

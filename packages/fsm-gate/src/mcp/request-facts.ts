@@ -44,8 +44,8 @@ interface SdkContext {
   readonly authInfo?: unknown;
   readonly requestInfo?: unknown;
   readonly signal?: AbortSignal;
-  readonly http?: { readonly authInfo?: unknown };
-  readonly mcpReq?: { readonly signal?: AbortSignal };
+  readonly http?: { readonly authInfo?: unknown } | null;
+  readonly mcpReq?: { readonly signal?: AbortSignal } | null;
 }
 
 const NO_CONTEXT: SdkContext = {};
@@ -54,8 +54,8 @@ const NO_ARGUMENTS: Readonly<Record<string, unknown>> = {};
 
 export function factsOf(request: WireRequest, context: unknown, connection: ConnectionFacts): RequestFacts {
   const { sessionId, authInfo, requestInfo, http }: SdkContext = context ?? NO_CONTEXT;
-  const auth = asAuth(http === undefined ? authInfo : http.authInfo);
-  const overHttp = http !== undefined || requestInfo !== undefined || auth !== undefined;
+  const auth = asAuth(http ? http.authInfo : authInfo);
+  const overHttp = !!http || requestInfo !== undefined || auth !== undefined;
   const era = connection.era();
   return {
     method: request.method,
@@ -77,7 +77,7 @@ export function factsOf(request: WireRequest, context: unknown, connection: Conn
  */
 export function isConnectionAlone(context: unknown): boolean {
   const { sessionId, authInfo, requestInfo, http }: SdkContext = context ?? NO_CONTEXT;
-  return sessionId === undefined && authInfo === undefined && requestInfo === undefined && http === undefined;
+  return sessionId === undefined && authInfo === undefined && requestInfo === undefined && !http;
 }
 
 /** The tool or prompt asked for, or the resource's URI. By method: a stray `name` beside a resource's `uri` must not decide. */
@@ -92,7 +92,7 @@ export function argumentsOf({ params }: WireRequest): Readonly<Record<string, un
 
 export function signalOf(context: unknown): AbortSignal | undefined {
   const { signal, mcpReq }: SdkContext = context ?? NO_CONTEXT;
-  return mcpReq === undefined ? signal : mcpReq.signal;
+  return mcpReq ? mcpReq.signal : signal;
 }
 
 /**

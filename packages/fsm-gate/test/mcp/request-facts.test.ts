@@ -14,7 +14,7 @@ const contexts = fc.oneof(
       sessionId: fc.option(fc.constantFrom('s-1', ''), { nil: undefined }),
       authInfo,
       requestInfo: fc.option(fc.constant({ headers: {} }), { nil: undefined }),
-      http: fc.option(fc.record({ authInfo }, { requiredKeys: [] }), { nil: undefined }),
+      http: fc.oneof(fc.constantFrom(null, undefined), fc.record({ authInfo }, { requiredKeys: [] })),
       mcpReq: fc.option(fc.record({ signal: fc.constant(new AbortController().signal) }), { nil: undefined }),
     },
     { requiredKeys: [] },
