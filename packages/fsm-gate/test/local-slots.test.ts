@@ -17,7 +17,7 @@ import {
 import { aClock } from './helpers.js';
 
 const LEASE_MS = 1_000;
-const KEYS = ['ann', 'bob'] as const;
+const KEYS = ['ann', 'bob', 'cyd'] as const;
 const TOOLS = ['go', 'stay', 'back', 'choose', 'guarded', 'finish', 'look', 'free'] as const;
 
 function aGate() {
@@ -98,7 +98,8 @@ const operations: fc.Arbitrary<Operation[]> = fc.array(
 function aWorld(wrap: (store: GateStore) => GateStore) {
   let time = 5_000;
   const now = () => time;
-  const store = wrap(memoryGateStore({ now }));
+  // One session too few, so that the least recently used one goes.
+  const store = wrap(memoryGateStore({ now, maxSessions: 2 }));
   const records: Omit<AuditRecord, 'fence'>[] = [];
   const changes: SessionChange[] = [];
   const errors: string[] = [];
@@ -230,5 +231,59 @@ describe('sessions in this process', () => {
     await store.delete('ann');
     await expect(admission.call.commit('GO')).rejects.toMatchObject({ code: 'EFFECT_NOT_RECORDED' });
     expect(await store.read('ann')).toBeUndefined();
+  });
+
+  it('that are ended and begun anew are not those of before, whatever call still has the old one', async () => {
+    const sessions = createGateSessions({ gate: aGate() });
+    for (let time = 0; time < 2; time += 1) await sessions.run('ann', 'stay', {}, () => 1);
+    const admission = await sessions.admit('ann', 'go');
+    if (admission.kind !== 'admitted' || !admission.call.token) throw new Error('not admitted');
+    await (await sessions.resume(admission.call.token))?.commit();
+    await sessions.end('ann');
+    await expect(admission.call.commit()).rejects.toMatchObject({ code: 'EFFECT_NOT_RECORDED' });
+  });
+
+  it('that made room for others are lost to their calls, though the clock should go back', async () => {
+    let time = 0;
+    const now = () => time;
+    const timers = { setTimeout: () => 0, clearTimeout: () => undefined };
+    const store = memoryGateStore({ now, maxSessions: 1 });
+    const sessions = createGateSessions({ gate: aGate(), store, now, timers, leaseMs: 100 });
+    await sessions.run('ann', 'stay', {}, () => 1);
+    const admission = await sessions.admit('ann', 'go');
+    if (admission.kind !== 'admitted') throw new Error('not admitted');
+    time = 200;
+    await sessions.run('bob', 'stay', {}, () => 1);
+    time = 50;
+    await expect(admission.call.commit()).rejects.toMatchObject({ code: 'EFFECT_NOT_RECORDED' });
+  });
+
+  it('are free again where the audit fails and nobody takes its error', async () => {
+    let fails = false;
+    const sessions = createGateSessions({
+      gate: aGate(),
+      contention: { kind: 'wait', timeoutMs: 0 },
+      onDecision: () => {
+        if (fails) throw new Error('disk full');
+      },
+      onError: (error) => {
+        throw error;
+      },
+    });
+    await sessions.run('ann', 'stay', {}, () => 1);
+    fails = true;
+    await expect(async () => sessions.admit('ann', 'stay')).rejects.toThrow('disk full');
+    fails = false;
+    expect(sessions.admit('ann', 'stay')).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('are not taken by who came later: a call that refuses to wait finds that of one that waits', async () => {
+    const sessions = createGateSessions({
+      gate: aGate(),
+      contention: (tool) => (tool === 'go' ? { kind: 'refuse' } : { kind: 'wait', timeoutMs: 1_000 }),
+    });
+    const first = sessions.reserve('ann', 'stay');
+    expect(await sessions.reserve('ann', 'go')).toMatchObject({ kind: 'refused', decision: { reason: 'busy' } });
+    expect(await first).toMatchObject({ kind: 'admitted' });
   });
 });

@@ -949,3 +949,15 @@ it('takes no lease that never ends', () => {
   const leaseMs = Number.POSITIVE_INFINITY;
   expect(() => createGateSessions({ gate: aCheckoutGate(), leaseMs })).toThrow('leaseMs');
 });
+
+it('a listener that another one unsubscribes during a change is not told of it', async () => {
+  const { sessions } = aShop();
+  const heard: string[] = [];
+  sessions.onChange(() => {
+    heard.push('every');
+    off();
+  });
+  const off = sessions.onChange('ann', () => heard.push('own'));
+  await sessions.run('ann', 'cart_add_item', {}, () => 1);
+  expect(heard).toEqual(['every']);
+});

@@ -414,6 +414,48 @@ describe('sessions of a machine', () => {
     expect(shout).toHaveBeenCalledTimes(1);
   });
 
+  it('keep what is stored apart from the machine: a refused commit leaves no trace, and all judge the same', async () => {
+    let time = 1;
+    const now = () => time;
+    const machine = createMachine({
+      ...{ id: 'm', context: { paid: [] as unknown[] }, initial: 'a' },
+      states: {
+        a: {
+          on: {
+            STAY: {},
+            // An action that writes into the context that it is given.
+            PAY: {
+              actions: assign(({ context }) => {
+                context.paid.push(undefined);
+                return { paid: context.paid };
+              }),
+            },
+            SHIP: { guard: ({ context }) => context.paid.length > 0 && context.paid[0] === undefined, target: 'b' },
+          },
+        },
+        b: {},
+      },
+    });
+    const gate = machineGate(machine)
+      .bindTool('pay', 'a', 'PAY')
+      .bindTool('stay', 'a', 'STAY')
+      .bindTool('ship', { can: 'SHIP' }, 'SHIP');
+    const sessions = createGateSessions({
+      ...{ gate, now, leaseMs: 100, contention: { kind: 'refuse' }, onError: () => undefined },
+      timers: { setTimeout: () => 0, clearTimeout: () => undefined },
+    });
+    for (let call = 0; call < 2; call += 1) await sessions.run('ann', 'stay', {}, () => 1);
+    const admission = await sessions.reserve('ann', 'pay');
+    if (admission.kind !== 'admitted') throw new Error('not admitted');
+    time += 1_000;
+    await expect(admission.call.commit()).rejects.toMatchObject({ code: 'EFFECT_NOT_RECORDED' });
+    expect((await sessions.inspect('ann')).snapshot.machine?.snapshot).toMatchObject({ context: { paid: [] } });
+    for (let call = 0; call < 2; call += 1) await sessions.run('ann', 'pay', {}, () => 1);
+    expect((await sessions.reserve('ann', 'ship')).kind).toBe(
+      (await sessions.decide('ann', 'ship')).kind === 'allowed' ? 'admitted' : 'refused',
+    );
+  });
+
   it('can be forced by the text of a state, and keep their context', async () => {
     const sessions = createGateSessions({ gate: aShopGate() });
     await sessions.run('ann', 'add', { sku: 'tea', price: 5 }, () => 1);

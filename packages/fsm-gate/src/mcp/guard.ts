@@ -157,7 +157,7 @@ export class GateGuard {
     { isPossible: mayNest }: Nesting,
     namesOf: (target: string) => readonly string[],
   ): unknown {
-    const target = targetOf(request);
+    const target = this.#target(request);
     const boundAs = target === undefined ? NONE : namesOf(target);
     const isSound = this.#isSound();
     // Not bound: open to everybody, always. A call without a name is for the SDK to refuse.
@@ -211,9 +211,22 @@ export class GateGuard {
     try {
       return factsOf(request, context, this.#connection);
     } catch (error) {
-      this.#settings.onError(error);
-      throw unavailable('Who this request is for cannot be told at the moment, so nothing is done.', error);
+      throw this.#untold('Who', error);
     }
+  }
+
+  /** A name of another type may fail to become a text. */
+  #target(request: WireRequest): string | undefined {
+    try {
+      return targetOf(request);
+    } catch (error) {
+      throw this.#untold('What', error);
+    }
+  }
+
+  #untold(what: 'Who' | 'What', error: unknown): GateAttachError {
+    this.#settings.onError(error);
+    return unavailable(`${what} this request is for cannot be told at the moment, so nothing is done.`, error);
   }
 
   /** Without a promise where the resolver needs none, and without the facts where it would look at none of them. */

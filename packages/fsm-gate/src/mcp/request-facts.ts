@@ -50,7 +50,6 @@ interface SdkContext {
 
 const NO_CONTEXT: SdkContext = {};
 const NO_PARAMS: Readonly<Record<string, unknown>> = {};
-const NO_ARGUMENTS: Readonly<Record<string, unknown>> = {};
 
 export function factsOf(request: WireRequest, context: unknown, connection: ConnectionFacts): RequestFacts {
   const { sessionId, authInfo, requestInfo, http }: SdkContext = context ?? NO_CONTEXT;
@@ -87,7 +86,8 @@ export function targetOf({ method, params = NO_PARAMS }: WireRequest): string | 
 
 export function argumentsOf({ params }: WireRequest): Readonly<Record<string, unknown>> {
   const args = params?.arguments;
-  return isRecord(args) ? args : NO_ARGUMENTS;
+  // New ones each time: guards and machines of the application may write into what they are given.
+  return isRecord(args) ? args : {};
 }
 
 export function signalOf(context: unknown): AbortSignal | undefined {

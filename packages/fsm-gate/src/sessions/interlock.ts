@@ -1,11 +1,11 @@
 /** Takes a session's lease for a call: waits for it as the contention option says, then decides on the state found under it. */
 import { decideBound, openTools } from '../decision.js';
-import type { GateDecision, RefusedDecision } from '../decision-types.js';
+import type { RefusedDecision } from '../decision-types.js';
 import type { ToolBinding } from '../model.js';
 import type { FsmSnapshot } from '../snapshot.js';
 import { type CallHost, type CallLine, type HeldSession, LeasedCall, release } from './call.js';
 import { MAX_DELAY_MS } from './delay.js';
-import { slotsOf } from './memory-store.js';
+import { type Slot, slotsOf } from './memory-store.js';
 import { KeyedQueue } from './queue.js';
 import { checkKey, type SessionReader } from './reader.js';
 import type { Contention, GateTimers } from './sessions-types.js';
@@ -78,27 +78,25 @@ export function createInterlock(options: InterlockOptions): Interlock {
   return {
     leaseLocally(key, binding, args) {
       const slot = slots?.findFree(key);
-      if (!slots || !slot) return undefined;
+      // A machine's snapshot is shared with the machine while it steps: a store that copies it keeps the two apart.
+      if (!slots || !slot || slot.snapshot.machine || !isOurs(slot)) return undefined;
       const line = queue.enterFree(key);
       if (!line) return undefined;
       const { snapshot: before, version } = slot;
       const fence = slots.take(slot, binding.tool, leaseMs);
-      let decision: GateDecision | undefined;
+      let call: LeasedCall | undefined;
       try {
-        if (slot.checkedBy !== model) model.accept(before);
-        slot.checkedBy = model;
-        decision = decideBound(model, before, binding, args);
-      } catch {
-        // A snapshot to be refused or migrated, a machine that fails: `lease` meets it again and knows what to do.
+        const decision = decideBound(model, before, binding, args);
+        reporter.decided(key, decision, version, fence, onlyEvent(binding));
+        if (decision.kind === 'refused') return { kind: 'refused', decision };
+        call = begin({ key, binding, args, note: undefined, decision, fence, before, version, line, slot });
+        return { kind: 'admitted', call };
+      } finally {
+        if (!call) {
+          slots.free(slot, fence);
+          queue.leave(line);
+        }
       }
-      if (decision) reporter.decided(key, decision, version, fence, onlyEvent(binding));
-      if (decision?.kind !== 'allowed') {
-        slots.free(slot, fence);
-        queue.leave(line);
-        return decision && { kind: 'refused', decision };
-      }
-      const held = { key, binding, args, note: undefined, decision, fence, before, version, line, slot };
-      return { kind: 'admitted', call: begin(held) };
     },
 
     async lease(wish, onlyIn, signal) {
@@ -110,7 +108,9 @@ export function createInterlock(options: InterlockOptions): Interlock {
       const request = { id: `${ourId}.${reservations}`, tool: binding.tool, initial, leaseMs, onlyIn };
       if (rule.kind === 'refuse') return attempt(wish, request, undefined, { timeoutMs: 0 }, signal);
       const since = now();
-      const line = await queue.enter(key, rule.timeoutMs, signal);
+      const entered = queue.enter(key, rule.timeoutMs, signal);
+      // A turn that is ours must not be overtaken while we wait for what is there.
+      const line = 'isTaken' in entered ? entered : await entered;
       // When the time is up before our turn comes, one last attempt tells who holds the session.
       const timeoutMs = line ? rule.timeoutMs - (now() - since) : 0;
       return attempt(wish, request, line, { ...rule, timeoutMs }, signal);
@@ -124,6 +124,16 @@ export function createInterlock(options: InterlockOptions): Interlock {
       sweep = true;
     },
   };
+
+  /** One that is not is for `lease` to refuse or to migrate. */
+  function isOurs(slot: Slot): boolean {
+    try {
+      model.accept(slot.snapshot);
+      return true;
+    } catch {
+      return false;
+    }
+  }
 
   /** With the turn of a line, which ends with the call or here; with none where nobody waits for turns. */
   async function attempt(

@@ -17,10 +17,8 @@ export interface Slot {
   readonly key: string;
   /** Replaced, never changed. */
   snapshot: FsmSnapshot;
-  /** The model that made the snapshot or has checked it; none knows one that came through `GateStore`. */
-  checkedBy: unknown;
   version: number;
-  /** The fence of the last commit, -1 for none: its repetition is answered, not refused. */
+  /** The fence of the last commit, 0 for none: its repetition is answered, not refused. */
   done: number;
   touchedAt: number;
   /** The lease: its fence, 0 for none; the reservation's id ('' for one by `LocalSlots`) and tool; its end. */
@@ -83,7 +81,7 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
         return { kind: 'held', session: view(slot), tool: slot.tool, expiresInMs: slot.until - now() };
       }
       if (request.onlyIn && !request.onlyIn.includes(slot.snapshot.state)) {
-        forgetUnwritten(slot);
+        free(slot, slot.fence);
         return { kind: 'elsewhere', session: view(slot) };
       }
       const fence = take(slot, request.tool, request.leaseMs);
@@ -99,9 +97,8 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     },
 
     commit(key, fence, snapshot): CommitOutcome {
-      const slot = touch(key);
+      const slot = find(key);
       if (!slot || !commit(slot, fence, copy(snapshot), now())) return { kind: 'lost' };
-      slot.checkedBy = undefined;
       return { kind: 'committed', version: slot.version };
     },
 
@@ -113,17 +110,11 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     force(key, snapshot) {
       const slot = touch(key) ?? insert(key, snapshot);
       write(slot, copy(snapshot));
-      slot.checkedBy = undefined;
-      slot.done = -1;
+      slot.done = 0;
       return view(slot);
     },
 
-    delete(key) {
-      const slot = find(key);
-      // A call that holds it must not find its lease alive.
-      if (slot) slot.fence = 0;
-      forget(key);
-    },
+    delete: forget,
   };
   if (!expires) localSlots.set(store, { now, findFree, take, commit, free });
   return Object.freeze(store);
@@ -143,7 +134,8 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
   }
 
   function commit(slot: Slot, fence: number, snapshot: FsmSnapshot, at: number): boolean {
-    if (!holds(slot, fence, at)) return slot.done === fence;
+    if (!holds(slot, fence, at)) return fence > 0 && slot.done === fence;
+    touch(slot.key);
     write(slot, snapshot);
     slot.done = fence;
     return true;
@@ -153,9 +145,14 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     return newest?.key === key ? newest : slots.get(key);
   }
 
+  /** A call that still has the slot must find nothing of it alive. */
   function forget(key: string): void {
+    const slot = find(key);
+    if (!slot) return;
+    slot.fence = 0;
+    slot.done = 0;
     slots.delete(key);
-    if (newest?.key === key) newest = undefined;
+    if (slot === newest) newest = undefined;
   }
 
   function touch(key: string): Slot | undefined {
@@ -180,9 +177,8 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     const slot: Slot = {
       key,
       snapshot: copy(snapshot),
-      checkedBy: undefined,
       version: 0,
-      done: -1,
+      done: 0,
       touchedAt: expires ? now() : 0,
       fence: 0,
       id: '',
@@ -233,11 +229,8 @@ export function memoryGateStore(options: MemoryGateStoreOptions = {}): GateStore
     if (slot.fence !== fence) return;
     slot.fence = 0;
     slot.id = '';
-    forgetUnwritten(slot);
-  }
-
-  function forgetUnwritten({ key, version }: Slot): void {
-    if (version === 0) forget(key);
+    // Nobody has written it: there is no such session.
+    if (slot.version === 0) forget(slot.key);
   }
 }
 

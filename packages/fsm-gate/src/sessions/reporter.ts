@@ -9,9 +9,6 @@ import type { SessionChange } from './sessions-types.js';
 /** The state of a session whose bytes could not be read. */
 export const UNREADABLE: string = '(unreadable)';
 
-/** The listeners where there are none. */
-const NOBODY: readonly { readonly listener: Listener }[] = [];
-
 type Listener = (change: SessionChange) => void;
 
 /** What the sessions report through. */
@@ -57,15 +54,15 @@ export function createReporter(options: {
     },
 
     moved(key, before, after, version, local) {
-      const own = byKey.get(key)?.all ?? NOBODY;
-      if (before === after || everyKey.all.length + own.length === 0) return;
+      if (before === after || (everyKey.all.length === 0 && !byKey.has(key))) return;
       const visibleChanged = !before || !sameTools(model.closedTools(before), model.closedTools(after));
       const previousState = before ? before.state : UNREADABLE;
       const currentState = after.state;
       if (previousState === currentState && !visibleChanged) return;
       const change = { key, previousState, currentState, version, visibleChanged, local };
       for (const { listener } of everyKey.all) tell(listener, change);
-      for (const { listener } of own) tell(listener, change);
+      // Looked up now: one of the others may have unsubscribed it.
+      for (const { listener } of byKey.get(key)?.all ?? []) tell(listener, change);
     },
 
     onChange(keyOrListener, listener) {

@@ -19,8 +19,8 @@ function aServer(handler: Handler) {
     sendPromptListChanged: async () => {},
     sendResourceListChanged: async () => {},
   };
-  const call = async (name: string) =>
-    server._requestHandlers.get('tools/call')?.({ method: 'tools/call', params: { name, arguments: {} } }, {});
+  const call = async (name: unknown, args?: object) =>
+    server._requestHandlers.get('tools/call')?.({ method: 'tools/call', params: { name, arguments: args } }, {});
   return { server, call };
 }
 
@@ -72,5 +72,35 @@ describe.each([
     expect((await sessions.inspect('ann')).state).toBe(outcome === 'commits' ? 'b' : 'a');
     // Nobody holds it any more.
     expect((await sessions.reserve('ann', outcome === 'commits' ? 'back' : 'go')).kind).toBe('admitted');
+  });
+});
+
+describe('a call', () => {
+  it('without arguments gets none of another call', async () => {
+    const seen: unknown[] = [];
+    for (let time = 0; time < 2; time += 1) {
+      const gate = new StateMachineGate({ initial: 'a', states: { a: { on: { STAY: 'a' } } } });
+      gate.bindTool('stay', 'a', {
+        event: 'STAY',
+        guard: (args) => {
+          seen.push({ ...(args as object) });
+          (args as { tenant?: string }).tenant ??= 'ann';
+          return true;
+        },
+      });
+      const { server, call } = aServer(() => ({ content: [] }));
+      attachGate(server, createGateSessions({ gate }), { check: 'off' });
+      await call('stay');
+    }
+    expect(seen).toEqual([{}, {}]);
+  });
+
+  it('whose name cannot be a text is refused, and the cause is for onError', async () => {
+    const gate = new StateMachineGate({ initial: 'a', states: { a: {} } }).bindTool('stay', 'a');
+    const errors: unknown[] = [];
+    const { server, call } = aServer(() => ({ content: [] }));
+    attachGate(server, createGateSessions({ gate }), { check: 'off', onError: (error) => errors.push(error) });
+    await expect(call({ toString: 1, valueOf: 1 })).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' });
+    expect(errors).toEqual([expect.any(TypeError)]);
   });
 });
