@@ -15,6 +15,7 @@ import { InMemoryTransport as TransportV1 } from '@modelcontextprotocol/sdk/inMe
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer as ServerV2, InMemoryTransport as TransportV2 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { type BareHandler, bareServer } from '../test/mcp/bare-server.js';
 
 const TOOLS = 1_000;
 
@@ -36,9 +37,9 @@ async function benchLists(): Promise<void> {
   const tools = Array.from({ length: TOOLS }, (_, at) => ({ name: `tool_${at}`, inputSchema: { type: 'object' } }));
   const sessions = sessionsOf(tools.map(({ name }) => name));
   const open = new Set(tools.filter((_, at) => at % 2 === 0).map(({ name }) => name));
-  const server = bareServer(tools);
+  const server = bareServer({ 'tools/list': () => ({ tools }) });
   attachGate(server, sessions, { check: 'off' });
-  const gated = server._requestHandlers.get('tools/list') as Handler;
+  const gated = server._requestHandlers.get('tools/list') as BareHandler;
   const context = { signal: new AbortController().signal };
   const request = { method: 'tools/list', params: {} };
   const repeat = 40;
@@ -60,24 +61,6 @@ async function benchLists(): Promise<void> {
     },
     targets: { 'through the gate': { kind: 'time', max: 1.3 } },
   });
-}
-
-type Handler = (request: unknown, context: unknown) => Promise<unknown>;
-
-/** The least that attachGate takes for a server: its list handler and nothing of an SDK's own cost. */
-function bareServer(tools: readonly unknown[]) {
-  const server = {
-    _requestHandlers: new Map<string, unknown>([['tools/list', () => ({ tools })]]),
-    setRequestHandler: () => {},
-    assertCanSetRequestHandler: (method: string) => {
-      if (server._requestHandlers.has(method)) throw new Error(method);
-    },
-    connect: async () => {},
-    sendToolListChanged: async () => {},
-    sendPromptListChanged: async () => {},
-    sendResourceListChanged: async () => {},
-  };
-  return server;
 }
 
 const input = { description: 'a step', inputSchema: z.object({ id: z.string() }) };

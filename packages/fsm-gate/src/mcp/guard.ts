@@ -277,7 +277,10 @@ export class GateGuard {
     }
   }
 
-  /** From the first call on, a client that never listed is told of changes too. */
+  /**
+   * From the first call on, a client that never listed is told of changes too. As `listingFor` has it, but the facts are made only
+   * where the answer depends on them.
+   */
   #mustFollow({ request, context }: PendingCall): boolean {
     const { listing } = this.#settings;
     if (listing === 'static') return false;

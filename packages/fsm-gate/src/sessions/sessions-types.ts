@@ -31,7 +31,10 @@ export interface GateSessionsOptions {
   readonly leaseMs?: number;
   /** How long a call may hold its session, renewals included, in milliseconds. Default 3,600,000 (one hour). */
   readonly maxHoldMs?: number;
-  /** What the loser of a race gets, for all tools or by tool (asked where the session may not be free). Default: wait for at most 10,000 ms. */
+  /**
+   * What the loser of a race gets, for all tools or by tool; a function is asked only where the session may not be free. Default:
+   * wait for at most 10,000 ms.
+   */
   readonly contention?: Contention | ((tool: string) => Contention);
   /** What a callback's result means. Default `outcomeOfResult`: `isError` and `input_required` roll back, the rest commits. */
   readonly outcomeOf?: (result: unknown) => 'commit' | 'rollback';

@@ -3,22 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { StateMachineGate } from '../../src/index.js';
 import { attachGate } from '../../src/mcp/index.js';
 import { createGateSessions, memoryGateStore } from '../../src/sessions/index.js';
+import { type BareHandler, bareServer } from './bare-server.js';
 
-type Handler = (request: unknown, context: unknown) => unknown;
-
-/** The least that `attachGate` takes for a server; `call` is what its SDK would do with a request. */
-function aServer(handler: Handler) {
-  const server = {
-    _requestHandlers: new Map<string, Handler>([['tools/call', handler]]),
-    setRequestHandler: () => {},
-    assertCanSetRequestHandler: (method: string) => {
-      if (server._requestHandlers.has(method)) throw new Error(method);
-    },
-    connect: async () => {},
-    sendToolListChanged: async () => {},
-    sendPromptListChanged: async () => {},
-    sendResourceListChanged: async () => {},
-  };
+/** `call` is what an SDK would do with a request. */
+function aServer(handler: BareHandler) {
+  const server = bareServer({ 'tools/call': handler });
   const call = async (name: unknown, args?: object) =>
     server._requestHandlers.get('tools/call')?.({ method: 'tools/call', params: { name, arguments: args } }, {});
   return { server, call };

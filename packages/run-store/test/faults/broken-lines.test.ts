@@ -1,14 +1,6 @@
-import { once } from 'node:events';
-import type { TcpProxy } from '@mcp-interlock/test-kit/tcp-proxy';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import {
-  type AgentRunState,
-  createRunStore,
-  OutcomeUnknownError,
-  type RunStore,
-  RunStoreError,
-} from '../../src/index.js';
+import { type AgentRunState, createRunStore, type RunStore } from '../../src/index.js';
 import { redisRunBackend } from '../../src/redis.js';
 import { aPausedRun, checkRunStore } from '../../src/testing/index.js';
 import {
@@ -18,17 +10,14 @@ import {
   type ClientOptions,
   FAULTS,
   type LineFault,
-  proxyTo,
   RESENDING,
 } from './lines.js';
+import { type BreakableLine, overALine, settle } from './over-a-line.js';
 import { plainGetdelHarness } from './plain-getdel.js';
 
 const url = inject('redisUrl') ?? '';
 /** A database that no other test file uses. */
 const DB = 13;
-/** How long a store waits on a line that went silent. Elsewhere a timeout must not be what ends a call. */
-const SILENCE_MS = 400;
-const PATIENCE_MS = 30_000;
 
 describe.skipIf(!url)('over a line to Redis that breaks', () => {
   let healthyClient: Client;
@@ -67,9 +56,18 @@ describe.skipIf(!url)('over a line to Redis that breaks', () => {
     });
   }
 
+  function over(
+    fault: LineFault,
+    kind: ClientKind,
+    options: ClientOptions,
+    body: (line: BreakableLine) => Promise<void>,
+  ): Promise<void> {
+    return overALine({ url, kind, options: { ...options, db: DB } }, fault, body);
+  }
+
   async function consumeUnder(fault: LineFault, kind: ClientKind, options: ClientOptions): Promise<void> {
     const why = `${fault.name}, run-id`;
-    await overALine(fault, kind, options, async (line, strike) => {
+    await over(fault, kind, options, async ({ line, strike }) => {
       const runId = crypto.randomUUID();
       await healthy.store(runId, aPausedRun(runId));
       const struck = strike();
@@ -93,7 +91,7 @@ describe.skipIf(!url)('over a line to Redis that breaks', () => {
   }
 
   async function claimUnder(fault: LineFault, kind: ClientKind): Promise<void> {
-    await overALine(fault, kind, {}, async (line, strike) => {
+    await over(fault, kind, {}, async ({ line, strike }) => {
       const runId = crypto.randomUUID();
       await healthy.store(runId, aPausedRun(runId));
       const struck = strike();
@@ -110,7 +108,7 @@ describe.skipIf(!url)('over a line to Redis that breaks', () => {
   }
 
   async function resumeUnder(fault: LineFault, kind: ClientKind): Promise<void> {
-    await overALine(fault, kind, {}, async (line, strike) => {
+    await over(fault, kind, {}, async ({ line, strike }) => {
       const runId = crypto.randomUUID();
       await healthy.store(runId, aPausedRun(runId));
       const decision = { approved: [`call-${runId}`] };
@@ -127,7 +125,7 @@ describe.skipIf(!url)('over a line to Redis that breaks', () => {
   }
 
   async function storeUnder(fault: LineFault, kind: ClientKind): Promise<void> {
-    await overALine(fault, kind, {}, async (line, strike) => {
+    await over(fault, kind, {}, async ({ line, strike }) => {
       const runId = crypto.randomUUID();
       const struck = strike();
       const outcome = await settle(line.store(runId, aPausedRun(runId)));
@@ -138,7 +136,7 @@ describe.skipIf(!url)('over a line to Redis that breaks', () => {
   }
 
   async function loadUnder(fault: LineFault, kind: ClientKind): Promise<void> {
-    await overALine(fault, kind, {}, async (line, strike) => {
+    await over(fault, kind, {}, async ({ line, strike }) => {
       const runId = crypto.randomUUID();
       await healthy.store(runId, aPausedRun(runId));
       const struck = strike();
@@ -158,41 +156,3 @@ describe.skipIf(!url)('over a line to Redis that breaks', () => {
     expect(String(report.failed[0]?.error)).toContain('consume answered null though the run was there');
   });
 });
-
-/** Opens a store over a proxied, connected client, and closes all of it again. */
-async function overALine(
-  fault: LineFault,
-  kind: ClientKind,
-  options: ClientOptions,
-  body: (line: RunStore<AgentRunState>, strike: () => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const proxy: TcpProxy = await proxyTo(url);
-  const client = kind.connect(proxy.port, { ...options, db: DB });
-  try {
-    if (client.status !== 'ready') await once(client, 'ready');
-    // A client that neither sends again nor rejects leaves its caller as silent a line.
-    const silent = fault.silent || options.autoResendUnfulfilledCommands === false;
-    const timeoutMs = silent ? SILENCE_MS : PATIENCE_MS;
-    const line = createRunStore<AgentRunState>({ backend: redisRunBackend({ client, timeoutMs }), ttlSeconds: 600 });
-    await body(line, () => fault.strike(proxy));
-  } finally {
-    client.disconnect();
-    await proxy.stop();
-  }
-}
-
-type Settled<T> =
-  | { readonly kind: 'value'; readonly value: T }
-  | { readonly kind: 'unknown'; readonly token: string | undefined }
-  | { readonly kind: 'refused'; readonly code: string };
-
-/** Anything else than an error of ours fails the test. */
-async function settle<T>(call: Promise<T>): Promise<Settled<T>> {
-  try {
-    return { kind: 'value', value: await call };
-  } catch (error) {
-    if (error instanceof OutcomeUnknownError) return { kind: 'unknown', token: error.token };
-    if (error instanceof RunStoreError) return { kind: 'refused', code: error.code };
-    throw error;
-  }
-}
