@@ -258,25 +258,6 @@ describe('sessions in this process', () => {
     await expect(admission.call.commit()).rejects.toMatchObject({ code: 'EFFECT_NOT_RECORDED' });
   });
 
-  it('are free again where the audit fails and nobody takes its error', async () => {
-    let fails = false;
-    const sessions = createGateSessions({
-      gate: aGate(),
-      contention: { kind: 'wait', timeoutMs: 0 },
-      onDecision: () => {
-        if (fails) throw new Error('disk full');
-      },
-      onError: (error) => {
-        throw error;
-      },
-    });
-    await sessions.run('ann', 'stay', {}, () => 1);
-    fails = true;
-    await expect(async () => sessions.admit('ann', 'stay')).rejects.toThrow('disk full');
-    fails = false;
-    expect(sessions.admit('ann', 'stay')).toMatchObject({ kind: 'admitted' });
-  });
-
   it('are not taken by who came later: a call that refuses to wait finds that of one that waits', async () => {
     const sessions = createGateSessions({
       gate: aGate(),

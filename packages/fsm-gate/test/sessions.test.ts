@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setup } from 'xstate';
 import type { AuditRecord } from '../src/audit/index.js';
 import {
@@ -960,4 +960,50 @@ it('a listener that another one unsubscribes during a change is not told of it',
   const off = sessions.onChange('ann', () => heard.push('own'));
   await sessions.run('ann', 'cart_add_item', {}, () => 1);
   expect(heard).toEqual(['every']);
+});
+
+describe('an onError that throws', () => {
+  const onError = () => {
+    throw new Error('the hook failed');
+  };
+
+  beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => undefined));
+  afterEach(() => vi.restoreAllMocks());
+
+  it('holds up no session: not where an audit fails, nor a release, nor a renewal', async () => {
+    const clock = aClock();
+    const memory = memoryGateStore({ now: clock.now });
+    const broken = vi.fn(() => {
+      throw new Error('connection reset');
+    });
+    for (const store of [memory, { ...memory, release: broken, renew: broken }]) {
+      const { sessions } = aShop({ store, now: clock.now, timers: clock, onDecision: broken, onError });
+      for (let call = 0; call < 2; call += 1) {
+        const failing = sessions.run('ann', 'cart_add_item', {}, () => raise('the tool failed'));
+        await expect(failing).rejects.toThrow('the tool failed');
+        // A release that failed leaves the lease to expire.
+        await clock.advance(4_000);
+      }
+      const slow = sessions.run('ann', 'cart_add_item', {}, () => clock.passed(2_000));
+      await clock.advance(2_000);
+      expect((await slow).kind).toBe('done');
+      await sessions.end('ann');
+    }
+    expect(broken).toHaveBeenCalled();
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('makes no commit look as if it were none, and listeners are told', async () => {
+    const heard: string[] = [];
+    const { sessions } = aShop({ onDecision: () => raise('disk full'), onError });
+    sessions.onChange(({ currentState }) => heard.push(currentState));
+    expect(await sessions.run('ann', 'cart_add_item', {}, () => 1)).toMatchObject({ kind: 'done' });
+    await sessions.force('ann', 'payment', { by: 'ops', reason: 'test' });
+    await sessions.end('ann');
+    expect(heard).toEqual(['has_items', 'payment', 'empty']);
+  });
+
+  function raise(what: string): never {
+    throw new Error(what);
+  }
 });

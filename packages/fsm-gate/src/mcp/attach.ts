@@ -1,4 +1,5 @@
 /** `attachGate`: puts a gate before the tools, prompts and resources of an SDK server. */
+import { errorHook } from '../error-hook.js';
 import type { GateSessions } from '../sessions/sessions-types.js';
 import { GateAttachError } from './errors.js';
 import { GateGuard } from './guard.js';
@@ -99,7 +100,6 @@ export type AttachSettings = Required<Omit<AttachGateOptions, 'listeners' | 'era
   Pick<AttachGateOptions, 'listeners' | 'era'>;
 
 function settingsOf(options: AttachGateOptions): AttachSettings {
-  const onError = options.onError ?? ((error: unknown) => console.error(error));
   const settings = {
     listing: 'auto',
     stateKey: stateKeyOfSession,
@@ -111,14 +111,7 @@ function settingsOf(options: AttachGateOptions): AttachSettings {
     timers: systemTimers,
     randomId: () => crypto.randomUUID(),
     ...definedOnly(options),
-    onError: (error: unknown) => {
-      try {
-        onError(error);
-      } catch (failure) {
-        // A hook that fails must not fail a request, nor become an unhandled rejection.
-        console.error(failure);
-      }
-    },
+    onError: errorHook(options.onError ?? console.error),
   } satisfies AttachSettings;
   assertOneOf('listing', settings.listing, ['auto', 'hide', 'static']);
   assertOneOf('onClose', settings.onClose, ['end', 'keep']);

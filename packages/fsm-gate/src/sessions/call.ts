@@ -185,7 +185,11 @@ export class LeasedCall implements GateCall {
     const { onError, reporter } = this.host;
     const { key, before } = this;
     const { snapshot: after } = step;
-    if (step.effects) attempt(step.effects, onError);
+    try {
+      step.effects?.();
+    } catch (error) {
+      onError(error);
+    }
     try {
       this.endTurn();
       if (reporter.audited) this.record('committed', version, event?.type, after);
@@ -242,7 +246,7 @@ export class LeasedCall implements GateCall {
   }
 
   private abort(): void {
-    this.lostSignal?.abort(new Error(`The lease of tool ${this.tool} on its session is gone.`));
+    this.lostSignal?.abort(new Error(`The lease of tool ${this.tool} is gone.`));
   }
 }
 
@@ -262,14 +266,6 @@ export async function release({ store, onError }: CallHost, key: string, fence: 
 
 function leaseEnded(): Error {
   return new Error('its lease had ended');
-}
-
-function attempt(effects: () => void, onError: (error: unknown) => void): void {
-  try {
-    effects();
-  } catch (error) {
-    onError(error);
-  }
 }
 
 /** What a call of a tool that moves nothing is given: there is no lease to keep and nothing to write. */

@@ -1,6 +1,7 @@
 /** Many sessions of one gate. Each call that moves a session is an interlocked reserve → execute → commit or roll back. */
 import type { Awaitable } from '../awaitable.js';
 import { decide } from '../decision.js';
+import { errorHook } from '../error-hook.js';
 import { GateError } from '../errors.js';
 import type { FsmSnapshot } from '../snapshot.js';
 import { assertSound } from '../verify/verify.js';
@@ -41,9 +42,10 @@ const WAIT: Contention = { kind: 'wait', timeoutMs: 10_000 };
  */
 export function createGateSessions(options: GateSessionsOptions): GateSessions {
   const { gate, tools, migrate, onDecision, leaseMs = 30_000, maxHoldMs = 3_600_000 } = options;
-  const { contention = WAIT, outcomeOf = outcomeOfResult, onError = console.error, now = Date.now } = options;
+  const { contention = WAIT, outcomeOf = outcomeOfResult, now = Date.now } = options;
   const { timers = systemTimers, randomId = () => crypto.randomUUID() } = options;
   const { model } = gate;
+  const onError = errorHook(options.onError ?? console.error);
   if (tools) assertSound(gate, tools);
   if (!(leaseMs > 0 && Number.isFinite(leaseMs)))
     throw new GateError('ARGUMENT_INVALID', 'leaseMs must be a positive number of milliseconds.');
